@@ -27,4 +27,4 @@ COPY README.md LICENSE ./
 USER node
 EXPOSE 8080
 HEALTHCHECK --start-period=90s CMD node -e "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"
-CMD ["node", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "src/main.ts"]

@@ -4,6 +4,7 @@ import type { Cleanup } from './cleanup.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import { type ServiceConfig, secretsOf } from './config/index.ts';
 import { awaitDatabase } from './db/await-database.ts';
+import { measureBacklog } from './db/backlog.ts';
 import { ensureDataDir } from './db/data-dir.ts';
 import { openAside, openDatabase } from './db/database.ts';
 import { distributeDatabase } from './db/distribute.ts';
@@ -20,6 +21,7 @@ import type { Logger } from './log.ts';
 import { createMetrics, type Metrics, measureBuild } from './metrics.ts';
 import { createRedactor } from './redaction.ts';
 import type { Tracer } from './trace.ts';
+import { type Buckets, createWorkBuckets, type WorkBuckets } from './work-buckets.ts';
 
 /** The parts that every room of the service uses. They are created once, when the process starts. */
 export interface Platform {
@@ -30,6 +32,8 @@ export interface Platform {
   readonly keyring: Keyring;
   readonly keys: PlatformKeys;
   readonly notifier: Notifier;
+  /** The part of the due work in which this process looks. */
+  readonly buckets: Buckets;
   readonly egress: Egress;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -58,6 +62,7 @@ export interface PlatformOptions {
 
 /** The platform, with functions that report its health. */
 export interface OpenedPlatform extends Platform {
+  readonly buckets: WorkBuckets;
   /** Returns whether one round trip to the database succeeds before the signal aborts. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
   /** Returns whether statements of this process have failed for a while although the database serves others. */
@@ -93,6 +98,7 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   const { knex, isReachable, respondsToOthers, close } = openDatabase({ url, poolSize, log });
   cleanup.add('database', close);
   measurePool(knex, metrics);
+  measureBacklog({ knex, metrics, clock });
   const behind = openAside({ url, log });
   cleanup.add('connection behind responses', () => behind.destroy());
   const liveness = watchLiveness({ works: isReachable, couldWork: respondsToOthers, clock, log });
@@ -115,6 +121,7 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
     keyring,
     keys,
     notifier,
+    buckets: createWorkBuckets(),
     egress,
     log,
     metrics,

@@ -40,8 +40,9 @@ describe('the Dockerfile', () => {
   it('has the Node.js that package.json asks for, and starts as npm does', () => {
     const { engines, scripts } = JSON.parse(read('package.json'));
     for (const image of of('FROM')) expect(image).to.match(new RegExp(`^node:${engines.node.slice(2).split('.')[0]}-`));
-    const [entry = ''] = scripts.start.split(' ').slice(-1);
-    expect(JSON.parse(of('CMD')[0] ?? '[]')).to.deep.equal(['node', entry]);
+    // Node.js of the image is new enough, and it keeps nothing that it has compiled.
+    const command = scripts.start.replace(/^exec | --require \S+/g, '').split(' ');
+    expect(JSON.parse(of('CMD')[0] ?? '[]')).to.deep.equal(command);
   });
 
   it('sets variables that there are', () => {

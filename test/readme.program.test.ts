@@ -184,7 +184,8 @@ describe('the scripts of package.json that stay in the foreground', () => {
   const preload = join(ROOT, 'src/preload.cjs');
 
   it('take the place of the shell, which would not pass a signal on, and ask for the right Node.js first', () => {
-    for (const name of ['start', 'dev', 'organization', 'rotate-keys', 'distribute'])
+    expect(scripts.start).to.match(/^exec node --max-semi-space-size=16 --require \.\/src\/preload\.cjs /);
+    for (const name of ['dev', 'organization', 'rotate-keys', 'distribute'])
       expect(scripts[name]).to.match(/^(?:NODE_ENV=\w+ )?exec node --require \.\/src\/preload\.cjs /);
     expect(engines.node).to.equal('>=24.7');
   });

@@ -57,7 +57,7 @@ async function decisionMicros(count: number): Promise<number> {
 
 async function drained({ knex }: LoadDatabase): Promise<void> {
   for (;;) {
-    const { rows } = await knex.raw('select exists (select from delivery) as found');
+    const { rows } = await knex.raw('select exists (select 1 from delivery) as found');
     if (!rows[0].found) return;
     await sleep(20);
   }

@@ -49,7 +49,7 @@ const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}
 
 async function drained({ database }: Bench): Promise<void> {
   for (;;) {
-    const { rows } = await database.knex.raw('select exists (select from delivery) as found');
+    const { rows } = await database.knex.raw('select exists (select 1 from delivery) as found');
     if (!rows[0].found) return;
     await sleep(50);
   }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createRunStore } from '../../src/formulas/executions/run-store.ts';
+import { ALL_BUCKETS } from '../../test/support/buckets.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
 import { cpuMsOf, startService, UNLIMITED } from './running-service.ts';
 
@@ -239,7 +240,14 @@ async function measureClaims(what: string, { id, instanceId }: Formula): Promise
     ]);
     const begin = performance.now();
     const now = new Date(createdAt.getTime() + 1);
-    const claimed = await runs.claim({ now, leaseUntil: now, limit: 64, share: 32, except: [] });
+    const claimed = await runs.claim({
+      buckets: ALL_BUCKETS.held(),
+      now,
+      leaseUntil: now,
+      limit: 64,
+      share: 32,
+      except: [],
+    });
     times.push(performance.now() - begin);
     if (claimed.length === 0) throw new Error('Nothing was claimed');
     await knex('formula_run')

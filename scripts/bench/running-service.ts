@@ -8,6 +8,8 @@ import { freePorts } from './free-ports.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLOCK_TICKS_PER_SECOND = 100;
 const POLL_MS = 5;
+/** The option that `npm start` sets. */
+const AS_STARTED = ['--max-semi-space-size=16'];
 /**
  * Modules that are loaded first: the one that `npm start` loads, and the one that stops the service when the script ends, however that
  * ends.
@@ -58,7 +60,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stdio = ['pipe', 'ignore', 'ignore'],
   } = options;
   const ports = await freePorts();
-  const child = spawn(process.execPath, [...PRELOADED, ...execArgv, program], {
+  const child = spawn(process.execPath, [...AS_STARTED, ...PRELOADED, ...execArgv, program], {
     cwd: ROOT,
     env: {
       ...process.env,

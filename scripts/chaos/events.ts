@@ -9,6 +9,7 @@ import { startReceiver } from '../event-load/processes.ts';
 import { dueRetries } from './backlog.ts';
 import { crashes } from './crashes.ts';
 import { hangingEndpoint, heldSnapshot, receiverOutages } from './endpoints.ts';
+import { processes } from './processes.ts';
 import type { Promised, Scenario } from './scenario.ts';
 
 const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
@@ -23,6 +24,7 @@ const FULL: Readonly<Record<string, Scenario>> = {
   hanging: hangingEndpoint({ perSecond: 200, seconds: 10, rounds: 3 }),
   backlog: dueRetries({ deliveries: 100_000, endpoints: 1_000, withinSeconds: 60 }),
   snapshot: heldSnapshot({ perSecond: 1_000, seconds: 60 }),
+  processes: processes({ frozenMs: 35_000, perSecond: 30, secondsBetween: 10 }),
 };
 
 const QUICK: Readonly<Record<string, Scenario>> = {
@@ -32,6 +34,7 @@ const QUICK: Readonly<Record<string, Scenario>> = {
   hanging: hangingEndpoint({ perSecond: 100, seconds: 2, rounds: 1 }),
   backlog: dueRetries({ deliveries: 3_000, endpoints: 100, withinSeconds: 30 }),
   snapshot: heldSnapshot({ perSecond: 200, seconds: 6 }),
+  processes: processes({ frozenMs: 11_000, perSecond: 10, secondsBetween: 2 }),
 };
 
 const { values: options } = parseArgs({

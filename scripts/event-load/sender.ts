@@ -12,9 +12,11 @@ import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createEndpoints } from '../../src/events/endpoints/endpoints.ts';
 import { composeDeliveries, composeEvents, createSubscriptions } from '../../src/events/index.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
+import { createJobs } from '../../src/jobs/jobs.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Platform } from '../../src/platform.ts';
+import { createWorkBuckets } from '../../src/work-buckets.ts';
 import { readSetup, serve, tell } from './child.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
 import {
@@ -42,6 +44,7 @@ const notifier = createNotifier({ url: databaseUrl, knex, log });
 const egress = createEgress({ allow: ['127.0.0.0/8'] });
 const keyring = createKeyring(KEYS);
 let delivered = 0;
+const buckets = createWorkBuckets();
 const platform: Platform = {
   knex,
   behind: knex,
@@ -49,6 +52,7 @@ const platform: Platform = {
   keyring,
   keys: await openPlatformKeys({ knex, keyring }),
   notifier,
+  buckets,
   egress: { ...egress, request: countingRequest },
   log,
   metrics: createMetrics({ processMetrics: false }),
@@ -81,6 +85,15 @@ const events = composeEvents(
   },
   { delivers: true, retentionDays: RETENTION_DAYS, options },
 );
+
+const jobs = createJobs({
+  url: databaseUrl,
+  log,
+  clock: SYSTEM_CLOCK,
+  role: 'worker',
+  queues: {},
+  handOut: { ...platform, buckets, countWorkers: events.countSenders },
+});
 
 const sources = new Map<number, EventSource>(
   callbackUrls.map((callbackUrl, instanceId) => [
@@ -217,6 +230,7 @@ async function prepare(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
+  await jobs.stop(1000);
   await events.stop(5000);
   await notifier.close();
   await egress.close();
@@ -238,4 +252,5 @@ serve<SenderCommand>(async (command) => {
 });
 await notifier.start();
 await events.start();
+await jobs.start();
 tell({ kind: 'ready' });

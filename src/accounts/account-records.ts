@@ -1,4 +1,4 @@
-import { type ChangeNote, change, differences } from '../db/change.ts';
+import { type ChangeNote, changeInTurn, differences } from '../db/change.ts';
 import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/violations.ts';
@@ -68,7 +68,7 @@ export function createAccountRecords(
       const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
       return orTaken(
         externalId,
-        change(
+        changeInTurn(
           knex,
           (via) => store.insert(via, organizationId, values),
           ({ id }) => ({ targetId: String(id), changes: values }),

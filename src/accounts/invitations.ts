@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { change } from '../db/change.ts';
+import { changeInTurn } from '../db/change.ts';
 import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError } from '../errors.ts';
@@ -97,7 +97,7 @@ export function createInvitations(
         await assertRoom(via, accountId);
         return store.insert(via, { ...row, keyHash: keys.lookupHash(key) });
       };
-      const invitation = await change(knex, insert, toAudit);
+      const invitation = await changeInTurn(knex, insert, toAudit);
       return { invitation, url: `${publicUrl()}${INVITATION_PATH}#${key}` };
     },
 
@@ -124,7 +124,7 @@ export function createInvitations(
         if (!(await store.revoke(via, found, endedAt))) throw alreadyEnded(id);
         return { ...found, status: 'revoked', endedAt } as const;
       };
-      return change(knex, revoke, toAudit);
+      return changeInTurn(knex, revoke, toAudit);
     },
 
     /**

@@ -1,4 +1,4 @@
-import { change, differences } from '../db/change.ts';
+import { changeInTurn, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import type { Platform } from '../platform.ts';
 import { missing } from '../shared-errors.ts';
@@ -24,7 +24,7 @@ export function createOrganizations({ knex }: Pick<Platform, 'knex'>) {
     rename: async (id: number, given: string) => {
       const name = given.trim();
       assertAllStorable({ name });
-      const { after } = await change(
+      const { after } = await changeInTurn(
         knex,
         async (via) => {
           const before = (await store.lock(via, id)) ?? notFound(id);

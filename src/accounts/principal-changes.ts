@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../bounded.ts';
-import { type ChangeNote, change } from '../db/change.ts';
+import { type ChangeNote, changeInTurn } from '../db/change.ts';
 import type { Platform } from '../platform.ts';
 
 /** Times of the last changes of callers, which show whether cached data about them is outdated. */
@@ -51,7 +51,7 @@ export function createPrincipalChanges({ knex, notifier, clock }: Pick<Platform,
         await notifier.publish(TOPIC, String(organizationId), via);
         return done;
       };
-      const result = await change(knex, announced, describe);
+      const result = await changeInTurn(knex, announced, describe);
       note(organizationId);
       await notifier.settle();
       return result;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { changeInTurn } from '../db/change.ts';
 
 export interface RemovedAccount {
   readonly id: number;
@@ -13,16 +14,20 @@ export function createRemovalStore(knex: Knex) {
       // By its id: the nodes of a distributed database that each have a copy would choose for themselves.
       const due = await knex('account').where('removal_due', '<=', now).orderBy('removal_due').first('id');
       if (due === undefined) return undefined;
-      const { rows } = await knex.raw<{ rows: RemovedAccount[] }>(
-        `update account set removal_due = ? where id = ? and removal_due <= ? returning id, deleted_at as "deletedAt"`,
-        [until, due.id, now],
+      const { rows } = await changeInTurn(knex, (via) =>
+        via.raw<{ rows: RemovedAccount[] }>(
+          `update account set removal_due = ? where id = ? and removal_due <= ? returning id, deleted_at as "deletedAt"`,
+          [until, due.id, now],
+        ),
       );
       return rows[0];
     },
 
     /** Sets when the removal continues; null when it is complete. */
     setDue: async (id: number, due: Date | null): Promise<void> => {
-      await knex('account').where({ id }).whereNotNull('deleted_at').update({ removal_due: due });
+      await changeInTurn(knex, (via) =>
+        via('account').where({ id }).whereNotNull('deleted_at').update({ removal_due: due }),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { changeInTurn } from '../db/change.ts';
 import { columnsOf, firstOf, type RowWith } from '../db/row.ts';
 import type { RolePrivileges } from './privileges.ts';
 
@@ -78,9 +79,12 @@ export function createAccountStore(knex: Knex) {
         return ids;
       }),
 
-    /** Inserts an additional organization; calls `complete` in the same transaction. */
+    /**
+     * Inserts an additional organization; calls `complete` at the end of the same transaction, when the database has no more reason to end it
+     * for others.
+     */
     insertTenant: (tenant: NewTenant, complete: (via: Knex, ids: TenantIds) => Promise<void>): Promise<TenantIds> =>
-      knex.transaction(async (trx) => {
+      changeInTurn(knex, async (trx) => {
         const ids = await insertTenant(trx, tenant);
         await complete(trx, ids);
         return ids;

@@ -2,7 +2,7 @@ import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { combineRedactors, redactBeginning } from '../redaction.ts';
-import { inBackground, SCRIPT_LIMITS, type TracedCall } from '../trace.ts';
+import { inBackground, SCRIPT_LIMITS, type TracedCall, type TracedScripts } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
 import { type ActivityCall, type ActivityEntry, type ActivityScripts, withCallSecrets } from './entry.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
@@ -80,7 +80,6 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   });
 
   const heldRows = () => waiting.length + (batch?.records.length ?? 0);
-  const heldBytes = () => waitingBytes + (batch?.bytes ?? 0);
 
   function schedule(ms: number): void {
     if (writing !== undefined || endWait !== undefined) return;
@@ -180,7 +179,8 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     /** Records a request that has ended. It takes microseconds and never fails. */
     record: (record: ActivityEntry) => {
       const bytes = sizeOf(record);
-      if (heldRows() >= options.mostRows || heldBytes() + bytes > options.mostBytes) return drop(record);
+      const heldBytes = waitingBytes + (batch?.bytes ?? 0);
+      if (heldRows() >= options.mostRows || heldBytes + bytes > options.mostBytes) return drop(record);
       waiting.push(record);
       waitingBytes += bytes;
       if (waiting.length >= options.batchRows) hurry();
@@ -214,11 +214,12 @@ const CALL_BYTES = 300;
 const TEXT_BYTES = 30;
 
 function sizeOf({ path, reason = '', trace }: ActivityEntry): number {
-  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES + scriptBytes(trace);
+  const { calls, scripts } = trace;
+  const ofScripts = scripts === undefined ? 0 : scriptBytes(scripts);
+  return ROW_BYTES + path.length + reason.length + calls.length * CALL_BYTES + ofScripts;
 }
 
-function scriptBytes({ scripts }: ActivityEntry['trace']): number {
-  if (scripts === undefined) return 0;
+function scriptBytes(scripts: TracedScripts): number {
   const texts = [...scripts.console, ...scripts.reasons.flatMap(({ reason, recordIds }) => [reason, ...recordIds])];
   return texts.reduce((sum, text) => sum + TEXT_BYTES + 2 * text.length, 0);
 }

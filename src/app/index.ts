@@ -327,7 +327,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,
   };
-  const jobs = composeJobs(platform, work, { url: databaseUrl, role });
+  const jobs = composeJobs(platform, work, { url: databaseUrl, role, countWorkers: events.countSenders });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
   await jobs.start();
 

@@ -8,6 +8,7 @@ import { nextId } from '../db/next-id.ts';
 import type { Removal } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
 import type { Sql } from '../where/index.ts';
+import { inBuckets } from '../work-buckets.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
 /** Columns of a new job. An upload has an id beforehand, because its file is stored first. */
@@ -57,6 +58,7 @@ export interface Postponement {
 
 /** Which jobs a process claims. */
 interface JobClaim {
+  readonly buckets: readonly number[];
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly limit: number;
@@ -224,18 +226,19 @@ export function createBulkStore(knex: Knex) {
 
     /** Claims due jobs: those of accounts with the fewest jobs in progress first, and per account the longest due first. */
     claim: async (claim: JobClaim): Promise<readonly ClaimedJob[]> => {
-      const { now, leaseUntil, limit, share, except } = claim;
-      const chosen = [now, now, [...except], limit * 4, now, share, limit];
+      const { now, leaseUntil, limit, share, except, buckets } = claim;
+      const chosen = [now, now, [...buckets], [...except], limit * 4, now, share, limit];
       if (await isDistributed(knex)) return claimPerAccount(chosen, claim);
       const { rows } = await knex.raw<{ rows: ClaimedJob[] }>(CLAIM, [...chosen, leaseUntil, now]);
       return rows;
     },
 
-    /** Returns the time when the next unclaimed job is due. */
-    nextDue: async (now: Date): Promise<Date | undefined> => {
+    /** Returns the time when the next unclaimed job in these buckets is due. */
+    nextDue: async (claimed: Date, buckets: readonly number[]): Promise<Date | undefined> => {
       const [row] = await knex('bulk_job')
-        .whereNotNull('due')
-        .where((free) => free.whereNull('lease_until').orWhere('lease_until', '<=', now))
+        .where('due', '>', claimed)
+        .where((free) => free.whereNull('lease_until').orWhere('lease_until', '<=', claimed))
+        .whereRaw(inBuckets('id'), [[...buckets]])
         .min({ due: 'due' });
       return row?.due ?? undefined;
     },
@@ -445,7 +448,7 @@ const RETURNED = Object.entries(COLUMNS).map(([name, column]) => `${column} as $
 const CHOSEN = (lock: string) => `
   with ready as materialized (
     select account_id, id, due from bulk_job
-    where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('id')} and account_id <> all(?::bigint[])
     order by due limit ?
     ${lock}
   ),

@@ -111,6 +111,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         notifier.subscribe(GONE_TOPIC, (payload) => worker.drop(readKey(payload))),
         notifier.subscribe(INSTANCE_TOPIC, (payload) => worker.refresh(readKey(payload))),
       );
+      platform.buckets.onGained(worker.wake);
       worker.start();
     },
     /** Stops the worker. Rows that are being written may end within the given time. */

@@ -1,7 +1,7 @@
 import type { OpenRun, Run } from '../activity/runs.ts';
 import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
-import { createAlarm, every } from '../events/timers.ts';
+import { createDueLooks, every } from '../events/timers.ts';
 import type { InstanceKey } from '../instances/instance.ts';
 import { behindCallers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
@@ -86,7 +86,7 @@ interface Running {
 
 /** Creates the worker that runs due jobs. Each job runs in one process at a time. */
 export function createBulkWorker(
-  { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
+  { clock, log, random, buckets }: Pick<Platform, 'clock' | 'log' | 'random' | 'buckets'>,
   {
     store,
     resources,
@@ -103,64 +103,33 @@ export function createBulkWorker(
 ) {
   const slots = createPool(options.concurrency);
   const running = new Set<Running>();
-  const alarm = createAlarm(clock, look);
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
   const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
-  let mustLookAgain = false;
-  let endRenewals: (() => Promise<void>) | undefined;
-
-  function look(): void {
-    if (endRenewals === undefined || stopping.signal.aborted) return;
-    if (looking !== undefined) {
-      mustLookAgain = true;
-      return;
-    }
-    mustLookAgain = false;
-    looking = takeDue().finally(() => {
-      looking = undefined;
-      if (mustLookAgain) look();
-    });
-  }
-
-  async function takeDue(): Promise<void> {
-    try {
-      let found: number;
-      do found = await claim();
-      while (found > 0 && slots.free() > 0 && !stopping.signal.aborted);
-      alarm.ringIn(await untilDueMs());
-    } catch (error) {
-      log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
-      alarm.ringIn(options.lookMs);
-    }
-  }
-
-  async function untilDueMs(): Promise<number> {
+  const looks = createDueLooks({
+    clock,
+    signal: stopping.signal,
+    options: { gatherMs: 0, lookMs: options.lookMs },
     // A slot becomes free first, and then the worker looks again.
-    if (slots.free() <= 0) return options.lookMs;
-    const nowMs = clock.now();
-    const due = await store.nextDue(new Date(nowMs));
-    // Due and not taken are those of accounts that have all they may have.
-    const inMs = due === undefined || due.getTime() <= nowMs ? options.lookMs : due.getTime() - nowMs;
-    return Math.min(inMs, options.lookMs);
-  }
+    nextDue: async (claimed) => (slots.free() <= 0 ? undefined : store.nextDue(claimed, buckets.held())),
+    takeDue: async (noteQuery) => {
+      noteQuery();
+      return (await claim()) > 0 && slots.free() > 0;
+    },
+    noteFailure: (error) => log.warn({ err: error }, 'could not look for due bulk jobs; trying again'),
+  });
+  let endRenewals: (() => Promise<void>) | undefined;
 
   /**
    * Claims due jobs and starts them.
    * @returns the number of claimed jobs
    */
   async function claim(): Promise<number> {
-    const limit = slots.free();
-    if (limit <= 0) return 0;
     const nowMs = clock.now();
-    const busy = new Set([...running].map(({ job }) => job.accountId));
-    const claimed = await store.claim({
-      now: new Date(nowMs),
-      leaseUntil: new Date(nowMs + options.leaseMs),
-      limit,
-      share: Math.max(1, slots.room(-1)),
-      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
-    });
+    const held = buckets.held();
+    const claimable = slots.claimable();
+    if (claimable.limit <= 0 || held.length === 0) return 0;
+    const leaseUntil = new Date(nowMs + options.leaseMs);
+    const claimed = await store.claim({ buckets: held, now: new Date(nowMs), leaseUntil, ...claimable });
     for (const job of claimed) begin(job);
     return claimed.length;
   }
@@ -172,7 +141,7 @@ export function createBulkWorker(
     one.work = behindCallers(() => run(one)).finally(() => {
       running.delete(one);
       slots.give(job.accountId);
-      look();
+      looks.look();
     });
   }
 
@@ -305,10 +274,10 @@ export function createBulkWorker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      look();
+      looks.start();
     },
     /** Checks for due jobs at once. */
-    wake: look,
+    wake: looks.look,
     /** Aborts a job that was cancelled or deleted. */
     drop: ({ accountId, id }: JobKey) => {
       for (const { job, broken } of running)
@@ -324,10 +293,9 @@ export function createBulkWorker(
      * that are aborted may have been written.
      */
     stop: async (timeoutMs: number) => {
-      alarm.end();
       const reason = new Error('The service is stopping.');
       stopping.abort(reason);
-      await looking;
+      await looks.end();
       const endWait = clock.after(timeoutMs, () => {
         for (const { broken } of running) broken.abort(reason);
       });

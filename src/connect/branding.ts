@@ -1,5 +1,5 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
-import { change, differences } from '../db/change.ts';
+import { changeInTurn, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { invalidRequest, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -61,7 +61,7 @@ export function createBrandings(
      */
     replace: async (organizationId: number, given: Branding) => {
       const branding = await read(organizationId, given);
-      await change(
+      await changeInTurn(
         knex,
         async (via) => {
           const before = await createBrandingStore(via).replace(organizationId, branding);

@@ -1,5 +1,5 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
-import { change, differences } from '../db/change.ts';
+import { changeInTurn, differences } from '../db/change.ts';
 import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { createOriginStore } from './origin-store.ts';
@@ -28,7 +28,7 @@ export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notif
      */
     replace: async (organizationId: number, given: readonly string[]) => {
       const origins = readOrigins(given);
-      await change(
+      await changeInTurn(
         knex,
         async (via) => {
           const store = createOriginStore(via);

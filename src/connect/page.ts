@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Privilege } from '../accounts/privileges.ts';
 import type { Connector } from '../connector/contract.ts';
-import { change } from '../db/change.ts';
+import { changeInTurn } from '../db/change.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Brandings, logoOriginOf } from './branding.ts';
@@ -121,7 +121,7 @@ export function createConnectPage(
       const cancel = async (via: Knex) => {
         if (!(await store.fail(via, session, CANCELLED, at))) refuseEnded(endedStatus(await store.find(via, session)));
       };
-      await change(knex, cancel, () => ({ targetId: String(session.id), changes: { status: 'failed' } }));
+      await changeInTurn(knex, cancel, () => ({ targetId: String(session.id), changes: { status: 'failed' } }));
       return completion.returnUrl({ ...session, status: 'failed' });
     },
   };

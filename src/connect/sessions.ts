@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Config } from '../connector/contract.ts';
-import { change } from '../db/change.ts';
+import { changeInTurn } from '../db/change.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
 import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
@@ -150,7 +150,7 @@ export function createSessions(
         assertRoom(caller, await store.countOpen(via, caller, createdAt));
         return store.insert(via, row);
       };
-      const session = await change(knex, insert, noteOf);
+      const session = await changeInTurn(knex, insert, noteOf);
       return { session, url: `${publicUrl()}${PAGE_PATH}/${key}` };
     },
 
@@ -189,7 +189,7 @@ export function createSessions(
         if (!isEnded && session.status !== 'open') refuseEnded(session.status);
         return session;
       };
-      return change(knex, end, noteOf);
+      return changeInTurn(knex, end, noteOf);
     },
 
     /**

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { type AuditEntry, currentTrace } from '../trace.ts';
 import { writeEntry } from './audit-row.ts';
 import { isDistributed, SEQUENTIAL } from './distributed.ts';
+import { repeatGivenUp } from './given-up.ts';
 
 /**
  * Details of a completed change for the audit log. `action` overrides the operation's name if the work turned out to
@@ -9,27 +10,50 @@ import { isDistributed, SEQUENTIAL } from './distributed.ts';
  */
 export type ChangeNote = Partial<Pick<AuditEntry, 'action' | 'targetId' | 'instanceId' | 'changes'>>;
 
+/** The work of a transaction. */
+type Work<Result> = (via: Knex.Transaction) => Promise<Result>;
+
 const SUCCESS = 200;
+/** Any number: the transaction that holds this advisory lock of the coordinator changes tables that each node has a copy of. */
+const TURN = 7_205_111;
 
 /**
  * Runs a transaction that changes something for a caller. The entry of the audit log is part of it, so there is no change without an entry,
  * and no entry of a change that was rolled back. If nothing changes, `work` must throw. Several changes of one request share one entry, and
  * each adds its own. Work that no caller requested has none. `note` returns the changes from the result of the work.
+ *
+ * If the database ends the transaction because of others, it runs again. So `work` and `note` must change nothing outside of the
+ * transaction, except what the next run replaces.
  */
-export async function change<Result>(
+export function change<Result>(knex: Knex, work: Work<Result>, note?: (result: Result) => ChangeNote): Promise<Result> {
+  return run(knex, inSequence(work), note);
+}
+
+/**
+ * Runs a change of tables that each node of a distributed database has a copy of (`reference` in `distribution.ts`). Such a database locks
+ * these tables as a whole, and with them those that they reference. Two transactions with several statements would nearly always block each
+ * other, so they take turns there. Otherwise it is `change`.
+ */
+export function changeInTurn<Result>(
   knex: Knex,
-  work: (via: Knex.Transaction) => Promise<Result>,
+  work: Work<Result>,
   note?: (result: Result) => ChangeNote,
 ): Promise<Result> {
+  return run(knex, inSequence(work, `select pg_advisory_xact_lock(${TURN})`), note);
+}
+
+async function run<Result>(knex: Knex, work: Work<Result>, note?: (result: Result) => ChangeNote): Promise<Result> {
   const entry = currentTrace()?.audit;
   if (entry === undefined || (entry.isWritten && note === undefined))
-    return knex.transaction((via) => inSequence(via, work));
-  const { result, told: recorded } = await knex.transaction(async (via) => {
-    const done = await inSequence(via, work);
-    const noted = withNote(entry, note?.(done));
-    await writeEntry(via, noted, SUCCESS);
-    return { result: done, told: noted };
-  });
+    return repeatGivenUp(() => knex.transaction(work));
+  const { result, told: recorded } = await repeatGivenUp(() =>
+    knex.transaction(async (via) => {
+      const done = await work(via);
+      const noted = withNote(entry, note?.(done));
+      await writeEntry(via, noted, SUCCESS);
+      return { result: done, told: noted };
+    }),
+  );
   Object.assign(entry, recorded, { isWritten: true });
   return result;
 }
@@ -37,13 +61,13 @@ export async function change<Result>(
 /**
  * Does the work with one connection to each node of a distributed database. Otherwise a statement on all nodes prevents a later change of a
  * table that each node has a copy of.
+ * @param first a statement before the work, on a distributed database
  */
-async function inSequence<Result>(
-  via: Knex.Transaction,
-  work: (via: Knex.Transaction) => Promise<Result>,
-): Promise<Result> {
-  if (await isDistributed(via)) await via.raw(SEQUENTIAL);
-  return work(via);
+function inSequence<Result>(work: Work<Result>, first?: string): Work<Result> {
+  return async (via) => {
+    if (await isDistributed(via)) await via.raw(first === undefined ? SEQUENTIAL : `${SEQUENTIAL}; ${first}`);
+    return work(via);
+  };
 }
 
 function withNote(entry: AuditEntry, { changes, ...note }: ChangeNote = {}): AuditEntry {

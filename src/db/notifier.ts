@@ -143,6 +143,8 @@ interface ListenerEvents {
 function createListener(options: NotifierOptions, events: ListenerEvents) {
   const { url, log, heartbeatMs = 10_000, heartbeatTimeoutMs = 5_000, clock = SYSTEM_CLOCK } = options;
   let client: pg.Client | undefined;
+  /** The end of the last statement on the connection. The driver takes one statement at a time. */
+  let idle: Promise<unknown> = Promise.resolve();
   let endWait: EndWait | undefined;
   let failedAttempts = 0;
   let closed = false;
@@ -162,6 +164,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     }
     if (closed) return discard(next);
     client = next;
+    idle = Promise.resolve();
     failedAttempts = 0;
     scheduleHeartbeat(next);
   }
@@ -170,7 +173,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
   function scheduleHeartbeat(current: pg.Client): void {
     if (closed || client !== current) return;
     endWait = clock.after(heartbeatMs, () => {
-      current.query('select 1').then(
+      query(current, 'select 1').then(
         () => scheduleHeartbeat(current),
         (error) => lose(current, error),
       );
@@ -207,9 +210,16 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     if (!closed) events.onGap();
   }
 
+  function query(current: pg.Client, text: string, values?: readonly string[]): Promise<unknown> {
+    const result = idle.then(() => current.query(text, values && [...values]));
+    idle = result.catch(() => {});
+    return result;
+  }
+
   /** Replies on the connection of the request, so that it needs none of the pool. */
   function reply(message: string): void {
-    client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch((error: unknown) => {
+    if (client === undefined) return;
+    query(client, 'select pg_notify($1, $2)', [CHANNEL, message]).catch((error: unknown) => {
       log.debug({ err: error }, 'could not confirm that a notification was handled');
     });
   }

@@ -1,6 +1,7 @@
 /// <reference path="./knex-postgres.d.ts" />
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { currentSpan, errorTypeOf, inBackground, type Span } from '../trace.ts';
+import { repeatGivenUp } from './given-up.ts';
 import { describeStatement } from './statement-span.ts';
 
 /**
@@ -16,6 +17,13 @@ export class DatabaseUnavailableError extends Error {
  * Shut down by an administrator, after a crash, starting; too many connections. Class 08 is "connection exception".
  */
 const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300']);
+
+/**
+ * Citus reports this if a node was lost while it committed, with the code of an internal error. It also does for a deferred constraint that
+ * fails, but the service has none.
+ */
+const LOST_IN_COMMIT = /^could not commit transaction for shard \d+ on at least one active node$/;
+const INTERNAL_ERROR = 'XX000';
 
 /** query_canceled, lock_not_available. */
 const OUT_OF_TIME: ReadonlySet<string> = new Set(['57014', '55P03']);
@@ -40,17 +48,24 @@ export class LossReportingClient extends PostgresClient {
     return inBackground(() => super.acquireRawConnection());
   }
 
+  /** A statement without a transaction is one of its own. If the database ends it because of others, it runs again. */
   override async _query(connection: unknown, query: unknown): Promise<unknown> {
-    const span = currentSpan()?.child({ name: 'query', kind: 'client' });
-    try {
-      const result = await super._query(connection, query);
-      endStatement(span, connection, query);
-      return result;
-    } catch (cause) {
-      endStatement(span, connection, query, errorTypeOf(cause));
-      if (!isBroken(connection) && !isPassing(cause)) throw cause;
-      throw new DatabaseUnavailableError(`The connection to the database broke: ${describe(cause)}`, { cause });
-    }
+    const run = () => report(connection, query, () => super._query(connection, query));
+    return this.transacting === true ? run() : repeatGivenUp(run);
+  }
+}
+
+/** Adds a statement to the trace, and reports the loss of the database. */
+async function report(connection: unknown, query: unknown, statement: () => Promise<unknown>): Promise<unknown> {
+  const span = currentSpan()?.child({ name: 'query', kind: 'client' });
+  try {
+    const result = await statement();
+    endStatement(span, connection, query);
+    return result;
+  } catch (cause) {
+    endStatement(span, connection, query, errorTypeOf(cause));
+    if (!isBroken(connection) && !isPassing(cause)) throw cause;
+    throw new DatabaseUnavailableError(`The connection to the database broke: ${describe(cause)}`, { cause });
   }
 }
 
@@ -81,10 +96,19 @@ function isBroken(connection: unknown): boolean {
   return Boolean(Object(connection).__knex__disposed);
 }
 
+/**
+ * Returns whether a database that answers reports that it lost a connection: of a distributed one, the coordinator reports that it cannot reach
+ * another node. The transaction is rolled back then, unless the node was lost during the commit.
+ */
+export function isNodeLost(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError && error.cause instanceof Error && /^08/.test(codeOf(error.cause));
+}
+
 /** @internal Returns whether an error is temporary: PostgreSQL cannot serve the statement now, or the connection broke. */
 export function isPassing(error: unknown): boolean {
-  const code = error instanceof Error ? codeOf(error) : '';
-  return PASSING.has(code) || /^08/.test(code);
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  return PASSING.has(code) || /^08/.test(code) || (code === INTERNAL_ERROR && LOST_IN_COMMIT.test(error.message));
 }
 
 function codeOf(error: Error): string {

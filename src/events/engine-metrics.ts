@@ -14,8 +14,6 @@ export interface AcceptedEvent {
 
 export interface EngineFigures {
   readonly dispatch: () => DispatchFigures;
-  /** Returns how many seconds overdue the oldest due delivery is; 0 if none is. */
-  readonly oldestDueSeconds: () => Promise<number>;
   /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
@@ -23,11 +21,7 @@ export interface EngineFigures {
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
 /** Creates the metrics of the event engine. */
-export function createEngineMetrics(
-  metrics: Metrics,
-  clock: Clock,
-  { dispatch, oldestDueSeconds, noteEvent }: EngineFigures,
-) {
+export function createEngineMetrics(metrics: Metrics, clock: Clock, { dispatch, noteEvent }: EngineFigures) {
   const accepted = metrics.counter<'state'>({
     name: 'causeway_events_accepted_total',
     help: 'Events stored, by the first state of their delivery.',
@@ -57,11 +51,6 @@ export function createEngineMetrics(
     buckets: LAG_BUCKETS,
   });
   collectFigures(metrics, dispatch);
-  metrics.gauge({
-    name: 'causeway_delivery_oldest_due_seconds',
-    help: 'Delay of the oldest due delivery of all processes.',
-    collect: async (gauge) => gauge.set(await oldestDueSeconds()),
-  });
 
   return {
     accepted: ({ state, accountId, elementKey }: AcceptedEvent) => {

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
 import { inBackground } from '../trace.ts';
+import type { Buckets } from '../work-buckets.ts';
 import {
   type Acceptance,
   createAcceptor,
@@ -25,7 +26,7 @@ import { createOwner } from './owners/owner.ts';
 import type { OwnerStore } from './owners/owner-store.ts';
 import { createPush } from './push/push.ts';
 import { createAgenda, type Look, type ParkedLane } from './sweep/agenda.ts';
-import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC } from './sweep/announcement.ts';
+import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC, readPayload, toPayload } from './sweep/announcement.ts';
 import type { ClaimStore } from './sweep/claim-store.ts';
 import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
 import { createAlarm, every } from './timers.ts';
@@ -35,6 +36,7 @@ import type { FindTriggered } from './triggered.ts';
 export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random' | 'tracer'> {
   readonly egress: Pick<Platform['egress'], 'request'>;
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+  readonly buckets: Buckets;
 }
 
 /** The stores of the engine's tables. */
@@ -81,17 +83,16 @@ export function createEngine(
   neighbours: EngineNeighbours,
   { delivers, options: given }: EngineRole,
 ) {
-  const { clock, log, notifier } = platform;
+  const { clock, log, notifier, buckets } = platform;
   const { findSource, findTriggered = async () => undefined, subscriptions, settings } = neighbours;
   const { findEndpoints = async () => undefined } = neighbours;
   const options: EngineOptions = { ...DEFAULT_OPTIONS, ...given };
-  const agenda = createAgenda();
+  const agenda = createAgenda(buckets);
   const outcomes = createOutcomeQueue(options);
   const dispatcher = createDispatcher(agenda, outcomes, options);
   const owner = createOwner({ store: stores.owners, clock, log, options });
   const measures = createEngineMetrics(platform.metrics, clock, {
     dispatch: () => dispatcher.figures(clock.now()),
-    oldestDueSeconds: () => stores.claims.oldestDueSeconds(new Date(clock.now())),
     noteEvent: neighbours.noteEvent,
   });
   const breakOff = new AbortController();
@@ -117,7 +118,11 @@ export function createEngine(
     storeTogether,
     options,
   });
-  const announcement = createAnnouncement(platform, () => notifier.publish(DUE_TOPIC, ''), options.announceMs);
+  const announcement = createAnnouncement(
+    platform,
+    () => notifier.publish(DUE_TOPIC, toPayload(agenda.takeNews())),
+    options.announceMs,
+  );
   const alarm = createAlarm(clock, () => {
     outcomes.ripen(clock.steady());
     turn();
@@ -144,8 +149,8 @@ export function createEngine(
     const parked = callingBack ? [] : agenda.takeParked();
     if (parked.length > 0) void callBack(parked);
     const look = mayLook() ? agenda.take(nowMs) : undefined;
-    if (look !== undefined && delivers) startLook(look);
-    if (look !== undefined && !delivers) announcement.announce();
+    if (look !== undefined) startLook(look);
+    if (agenda.hasNews()) announcement.announce();
     if (awaited?.holds()) awaited.resolve();
     const steadyMs = clock.steady();
     alarm.ringIn(outcomes.nextAtMs(steadyMs) - steadyMs);
@@ -216,7 +221,7 @@ export function createEngine(
     callingBack = true;
     try {
       await stores.claims.unpark(lanes, new Date(clock.now()));
-      agenda.want();
+      for (const { subscriptionId } of lanes) agenda.wantOf(subscriptionId);
     } catch (error) {
       // They come by themselves when their pause is over.
       log.warn({ err: error }, 'could not recall parked deliveries');
@@ -242,7 +247,7 @@ export function createEngine(
   }
 
   function mayLook(): boolean {
-    return looking === undefined && (hasStarted || !delivers) && !stopping.signal.aborted;
+    return looking === undefined && hasStarted && !stopping.signal.aborted;
   }
 
   function startLook(look: Look): void {
@@ -265,6 +270,8 @@ export function createEngine(
   }
 
   async function claim({ all, orderedIds }: Look, name: string): Promise<void> {
+    const held = buckets.held();
+    if (held.length === 0) return;
     const store = stores.claims;
     const ports = { ...platform, store, room: dispatcher, agenda, options, owner: name, signal: stopping.signal };
     await takeIn(claimOrdered(ports, all ? undefined : orderedIds));
@@ -272,7 +279,7 @@ export function createEngine(
     // A delivery that becomes due during the read may be missed by it.
     const lookedAt = new Date(clock.now());
     await takeIn(claimDue(ports));
-    const next = await store.nextDue(lookedAt);
+    const next = await store.nextDue(lookedAt, held);
     if (next !== undefined) agenda.noteDue(next.getTime());
   }
 
@@ -323,11 +330,18 @@ export function createEngine(
   function noteTakenOver(deliveries: number): void {
     if (deliveries === 0) return;
     measures.takenOver(deliveries);
-    wake();
+    agenda.wantAll();
+    turn();
   }
 
   function wake(): void {
     agenda.want();
+    turn();
+  }
+
+  function noteAnnounced(payload: string): void {
+    if (payload === '') agenda.want();
+    else for (const { bucket, atMs } of readPayload(payload)) if (buckets.has(bucket)) agenda.noteDue(atMs);
     turn();
   }
 
@@ -355,17 +369,19 @@ export function createEngine(
     start: async () => {
       // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
       if (!delivers) return;
+      if (await stores.outcomes.isPerAccount()) outcomes.storePerAccount();
       await owner.enter();
       noteTakenOver(await owner.takeOver());
       endBeats = every(clock, options.heartbeatMs, beat);
       endings = [
         notifier.subscribe(RELEASED_TOPIC, (subscriptionId) => dispatcher.pardon(Number(subscriptionId))),
-        notifier.subscribe(DUE_TOPIC, wake),
+        notifier.subscribe(DUE_TOPIC, noteAnnounced),
         notifier.onGap(wake),
         every(clock, options.auditMs, audit),
         every(clock, options.sweepBackstopMs, async () => wake()),
       ];
       hasStarted = true;
+      buckets.onGained(wake);
       wake();
     },
 

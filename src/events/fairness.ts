@@ -25,14 +25,22 @@ export function createPool(total: number) {
     else uses.set(accountId, used);
   }
 
+  function room(accountId: number): number {
+    const used = usedBy(accountId);
+    // The largest amount after which it has at most GREED times what is then left outside the reserve.
+    const fair = Math.floor((GREED * (free - reserved) - used) / (GREED + 1));
+    return Math.max(0, fair, Math.min(free, assured - used));
+  }
+
   return {
     /** Returns how much the account can take now, at least 0. */
-    room: (accountId: number) => {
-      const used = usedBy(accountId);
-      // The largest amount after which it has at most GREED times what is then left outside the reserve.
-      const fair = Math.floor((GREED * (free - reserved) - used) / (GREED + 1));
-      return Math.max(0, fair, Math.min(free, assured - used));
-    },
+    room,
+    /** Returns what may be claimed now: how much in all, the share of an account that holds nothing, and the accounts that get no more. */
+    claimable: () => ({
+      limit: free,
+      share: Math.max(1, room(-1)),
+      except: [...uses.keys()].filter((accountId) => room(accountId) <= 0),
+    }),
     /** Returns how much the account holds. */
     usedBy,
     /** Returns the free room; below 0 when more was taken than there was room for. */

@@ -83,6 +83,8 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
       await engine.start();
     },
     stop: engine.stop,
+    /** Returns the number of living processes that send events. */
+    countSenders: stores.owners.count,
     keep: createUpkeep(platform, partitions, options),
   };
 }

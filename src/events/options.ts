@@ -17,6 +17,8 @@ export const DEFAULT_OPTIONS = {
    */
   acceptBatchBytes: 1024 * 1024,
   acceptsInFlight: 2,
+  /** Maximum time in which the accounts of a statement are stored one by one, after it failed because a node of the database is lost. */
+  acceptApartMs: 1_000,
   /** Maximum number of events that wait to be stored. Further calls are rejected as OVERLOADED. */
   maxPendingAccepts: 20_000,
   maxPendingAcceptBytes: 64 * 1024 * 1024,
@@ -58,6 +60,8 @@ export const DEFAULT_OPTIONS = {
   /** Number of deliveries that one statement claims. It also limits the share of each subscription. */
   claimRows: 500,
   minClaimShare: 8,
+  /** Maximum number of due deliveries that are read from the earliest on. If there are more, all subscriptions with waiting ones are read. */
+  fewDue: 5_000,
   /** Number of subscriptions that one statement reads. */
   visits: 1_000,
   /** Maximum number of subscriptions that are read before deliveries are claimed, so that accounts can take turns. */

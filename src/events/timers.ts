@@ -65,10 +65,13 @@ export interface DueLooksPorts {
     /** Maximum time in milliseconds between two looks. */
     readonly lookMs: number;
   };
-  /** Claims due work and begins it. Calls `noteQuery` before each query. Returns whether more may be due already. */
+  /**
+   * Claims due work and begins it. Calls `noteQuery` before each query, which finds what is due until then.
+   * @returns whether more may be due already
+   */
   readonly takeDue: (noteQuery: () => void) => Promise<boolean>;
-  /** Returns when the next work is due that nobody has. */
-  readonly nextDue: (now: Date) => Promise<Date | undefined>;
+  /** Returns when the next work is due that nobody has. `claimed` is the time of the last query. */
+  readonly nextDue: (claimed: Date) => Promise<Date | undefined>;
   /** Called when `takeDue` or `nextDue` fails. The next look comes after `lookMs`. */
   readonly noteFailure: (error: unknown) => void;
 }
@@ -79,26 +82,38 @@ export function createDueLooks({ clock, signal, options, takeDue, nextDue, noteF
   const alarm = createAlarm(clock, look);
   let hasStarted = false;
   let looking: Promise<void> | undefined;
+  let mustLookAgain = false;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
+  /** The time of the last query. What became due later is not claimed yet. */
+  let claimedUntilMs = 0;
   const noteQuery = () => {
     lookedAtMs = clock.steady();
+    claimedUntilMs = clock.now();
   };
 
   function look(): void {
     if (!hasStarted || signal.aborted) return;
     // The next query sees what became due meanwhile.
-    if (looking !== undefined) {
-      alarm.ringIn(gatherMs);
-      return;
-    }
-    looking = takeAll().finally(() => {
+    mustLookAgain = looking !== undefined;
+    // A look does not belong to the request that happened to start it.
+    looking ??= inBackground(takeAll).finally(() => {
       looking = undefined;
+      if (mustLookAgain) lookAgain();
     });
+  }
+
+  function lookAgain(): void {
+    const waitMs = lookedAtMs + gatherMs - clock.steady();
+    if (waitMs > 0) alarm.ringIn(waitMs);
+    else look();
   }
 
   async function takeAll(): Promise<void> {
     try {
-      alarm.ringIn((await takeDue(noteQuery)) ? gatherMs : await untilDueMs());
+      let isMoreDue: boolean;
+      do isMoreDue = await takeDue(noteQuery);
+      while (isMoreDue && gatherMs === 0 && !signal.aborted);
+      alarm.ringIn(isMoreDue ? gatherMs : await untilDueMs());
     } catch (error) {
       noteFailure(error);
       alarm.ringIn(lookMs);
@@ -106,9 +121,8 @@ export function createDueLooks({ clock, signal, options, takeDue, nextDue, noteF
   }
 
   async function untilDueMs(): Promise<number> {
-    const nowMs = clock.now();
-    const due = await nextDue(new Date(nowMs));
-    const inMs = due === undefined ? lookMs : due.getTime() - nowMs;
+    const due = await nextDue(new Date(claimedUntilMs));
+    const inMs = due === undefined ? lookMs : due.getTime() - clock.now();
     return Math.max(gatherMs, Math.min(inMs, lookMs));
   }
 
@@ -123,6 +137,8 @@ export function createDueLooks({ clock, signal, options, takeDue, nextDue, noteF
     wake: (): void => {
       if (!signal.aborted) alarm.ringIn(lookedAtMs + gatherMs - clock.steady());
     },
+    /** Looks after this time at the latest. */
+    lookIn: (ms: number): void => alarm.ringIn(ms),
     /** Ends the alarm. Resolves when no look is in progress. Call it after the abort of the signal. */
     end: async (): Promise<void> => {
       alarm.end();

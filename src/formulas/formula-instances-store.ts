@@ -7,7 +7,6 @@ import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } 
 import type { Removal } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowWith, toColumns } from '../db/row.ts';
 import type { ElementInstance } from './check-instance.ts';
-import { awaitFormula } from './formula-lock.ts';
 import type { Formula, FormulaInstance, FormulaInstanceKey, FormulaKey, Variable } from './model.ts';
 
 /** A formula instance with what its schedule and its end follow from. */
@@ -169,7 +168,6 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Keeps a formula from changing until the end of the transaction. Undefined: it was deleted. */
     lockFormula: async ({ accountId, id }: FormulaKey): Promise<Pick<Formula, 'version' | 'active'> | undefined> => {
-      await awaitFormula(knex, id);
       const [row] = await knex('formula').where({ account_id: accountId, id }).forShare().select('version', 'active');
       return row;
     },

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type ChangeNote, change, differences } from '../db/change.ts';
+import { type ChangeNote, changeInTurn, differences } from '../db/change.ts';
 import { listPage } from '../db/listing.ts';
 import { isStorable } from '../db/storable.ts';
 import { isReferenceViolation, isUniqueViolation } from '../db/violations.ts';
@@ -235,7 +235,7 @@ export function createFormulaInstances(
       await announceChange(notifier, via, [accountId]);
       return { before, after: { ...before, ...settled }, variables: formula.configuration };
     };
-    await orTaken(change(knex, update, noteOf));
+    await orTaken(changeInTurn(knex, update, noteOf));
     await notifier.settle();
     return get(accountId, id);
   }
@@ -257,7 +257,7 @@ export function createFormulaInstances(
       await store.remove(before);
       return { before, variables: [] };
     };
-    await change(knex, remove, noteOf);
+    await changeInTurn(knex, remove, noteOf);
     await notifier.settle();
   }
 
@@ -291,7 +291,7 @@ export function createFormulaInstances(
         await announceChange(notifier, via, [accountId]);
         return { id, after: { id, ...settled, formulaId }, variables: formula.configuration };
       };
-      const { id } = await orTaken(change(knex, insert, noteOf));
+      const { id } = await orTaken(changeInTurn(knex, insert, noteOf));
       await notifier.settle();
       return get(accountId, id);
     },
@@ -327,7 +327,7 @@ export function createFormulaInstances(
         await announceChange(notifier, via, [accountId]);
         return { before, after, variables: [] };
       };
-      await change(knex, update, noteOf);
+      await changeInTurn(knex, update, noteOf);
       await notifier.settle();
       return get(accountId, of.id);
     },

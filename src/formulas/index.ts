@@ -86,7 +86,7 @@ export function composeFormulas(
   { notifications, mayWorkIn, noteEnded: countEnded }: FormulaNeighbours,
   { runs: isWorker, retentionDays, options, mail }: FormulaRole,
 ) {
-  const { knex, notifier, clock, log, shares, egress } = platform;
+  const { knex, notifier, clock, log, shares, egress, buckets } = platform;
   const runs = createRunStore(knex);
   const programs = createPrograms(platform);
   const announcement = createAnnouncement(platform, () => notifier.publish(DUE_TOPIC, ''), ANNOUNCE_MS);
@@ -122,7 +122,7 @@ export function composeFormulas(
     prepareEvent: notifications.prepareEvent,
     sendMail: mail && createMailer({ egress }, mail),
   });
-  const measures = createFormulaMetrics(platform);
+  const measures = createFormulaMetrics(platform.metrics);
   const scheduler = createScheduler(platform, { programs, wake });
   const partitions = createPartitions(platform, [
     { table: 'formula_execution', column: 'created_at', by: 'month', retentionDays: EXECUTION_DAYS },
@@ -194,6 +194,8 @@ export function composeFormulas(
         teller.stop,
         () => worker.stop(0),
       );
+      buckets.onGained(worker.wake);
+      buckets.onGained(scheduler.wake);
       worker.start();
       scheduler.start();
       teller.start();

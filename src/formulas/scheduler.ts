@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import { isDistributed } from '../db/distributed.ts';
-import { createAlarm } from '../events/timers.ts';
+import { createDueLooks } from '../events/timers.ts';
 import type { Platform } from '../platform.ts';
+import { inBuckets } from '../work-buckets.ts';
 import type { StepValue } from './executions/model.ts';
 import { createRunStore } from './executions/run-store.ts';
 import type { Programs } from './programs.ts';
@@ -23,8 +24,8 @@ interface DueInstance {
 
 /** Maximum number of instances that one transaction starts. */
 const BATCH = 100;
-/** Maximum time in milliseconds between two checks of the database. */
-const LOOK_MS = 30_000;
+/** Milliseconds between two checks of the database: at least while a due instance is locked by another process, and at most. */
+const LOOKS = { gatherMs: 20, lookMs: 30_000 };
 const TRIGGER: readonly StepValue[] = [[['type'], 'scheduled']];
 
 export type Scheduler = ReturnType<typeof createScheduler>;
@@ -34,41 +35,37 @@ export type Scheduler = ReturnType<typeof createScheduler>;
  * was missed while no process ran is made up for once.
  */
 export function createScheduler(
-  { knex, clock, log }: Pick<Platform, 'knex' | 'clock' | 'log'>,
+  { knex, clock, log, buckets }: Pick<Platform, 'knex' | 'clock' | 'log' | 'buckets'>,
   { programs, wake }: SchedulerPorts,
 ) {
-  const alarm = createAlarm(clock, () => void look());
-  let looking: Promise<void> = Promise.resolve();
-  let isStopped = true;
-
-  function look(): Promise<void> {
-    looking = looking.then(startDue);
-    return looking;
-  }
-
-  async function startDue(): Promise<void> {
-    if (isStopped) return;
-    try {
-      let started: number;
-      do started = await knex.transaction(startSome);
-      while (started === BATCH);
-      if (started > 0) wake();
+  const stopping = new AbortController();
+  const looks = createDueLooks({
+    clock,
+    signal: stopping.signal,
+    options: LOOKS,
+    nextDue: async () => {
       const { rows } = await knex.raw<{ rows: { due: Date | null }[] }>(
-        'select min(next_due) as due from formula_instance where next_due is not null',
+        `select min(next_due) as due from formula_instance where next_due is not null and ${inBuckets('id')}`,
+        [[...buckets.held()]],
       );
-      const inMs = (rows[0]?.due?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now();
-      alarm.ringIn(Math.min(LOOK_MS, Math.max(0, inMs)));
-    } catch (error) {
-      log.warn({ err: error }, 'could not start formulas by their schedules; trying again');
-      alarm.ringIn(LOOK_MS);
-    }
-  }
+      return rows[0]?.due ?? undefined;
+    },
+    takeDue: async (noteQuery) => {
+      const held = buckets.held();
+      if (held.length === 0) return false;
+      noteQuery();
+      const started = await knex.transaction((via) => startSome(via, held));
+      if (started > 0) wake();
+      return started === BATCH;
+    },
+    noteFailure: (error) => log.warn({ err: error }, 'could not start formulas by their schedules; trying again'),
+  });
 
   /** @returns the number of instances that were due */
-  async function startSome(via: Knex): Promise<number> {
+  async function startSome(via: Knex, held: readonly number[]): Promise<number> {
     const now = new Date(clock.now());
     const isSplit = await isDistributed(via);
-    const { rows } = await via.raw<{ rows: DueInstance[] }>(isSplit ? FIND_DUE : DUE, [now, BATCH]);
+    const { rows } = await via.raw<{ rows: DueInstance[] }>(isSplit ? FIND_DUE : DUE, [now, [...held], BATCH]);
     let passed = 0;
     for (const { accountId, id } of rows) {
       if (isSplit && (await via.raw<{ rows: unknown[] }>(LOCK, [accountId, id, now])).rows.length === 0) {
@@ -92,23 +89,19 @@ export function createScheduler(
   }
 
   return {
-    start: () => {
-      isStopped = false;
-      void look();
-    },
+    start: looks.start,
     /** A schedule may have changed. */
-    wake: () => void look(),
+    wake: looks.look,
     stop: async () => {
-      isStopped = true;
-      alarm.end();
-      await looking;
+      stopping.abort(new Error('The service is stopping.'));
+      await looks.end();
     },
   };
 }
 
 const FIND_DUE = `
   select account_id as "accountId", id, next_due as due from formula_instance
-  where next_due <= ? order by next_due limit ?`;
+  where next_due <= ? and ${inBuckets('id')} order by next_due limit ?`;
 
 const DUE = `${FIND_DUE} for update skip locked`;
 

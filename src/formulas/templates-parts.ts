@@ -33,7 +33,8 @@ export function createTemplateParts(
       made.push(part);
       return { values: valuesOf(before), content, pointers };
     });
-    const [part] = made;
+    // The last one: a transaction that the database gives up is repeated.
+    const part = made.at(-1);
     if (part === undefined) throw new Error('A change of a formula made no part.');
     return part;
   }

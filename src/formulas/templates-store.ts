@@ -3,7 +3,6 @@ import { orderedJson } from '../db/json.ts';
 import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowWith, toColumns } from '../db/row.ts';
 import type { TemplateValues } from './check-template.ts';
-import { awaitFormula } from './formula-lock.ts';
 import type { Formula, FormulaContent, FormulaKey } from './model.ts';
 
 /** The formulas that a caller sees: those of the account, of the default account and, with `seesAll`, of every account. */
@@ -97,7 +96,6 @@ export function createTemplateStore(knex: Knex) {
 
     /** Locks a formula until the end of the transaction. */
     lock: async (key: FormulaKey): Promise<Formula | undefined> => {
-      await awaitFormula(knex, key.id);
       const rows: FormulaRow[] = await knex('formula').where(ofKey(key)).select(COLUMNS).forUpdate();
       return rows[0] && toFormula(rows[0]);
     },

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type ChangeNote, change, differences } from '../db/change.ts';
+import { type ChangeNote, changeInTurn, differences } from '../db/change.ts';
 import { listPage } from '../db/listing.ts';
 import { isReferenceViolation } from '../db/violations.ts';
 import { AppError, invalidRequest, pointer } from '../errors.ts';
@@ -113,7 +113,7 @@ export function createTemplates(
       await announceChange(notifier, via, [after.accountId, ...accountIds]);
       return { before, after };
     };
-    const { after } = await change(knex, inTransaction, noteOf);
+    const { after } = await changeInTurn(knex, inTransaction, noteOf);
     await notifier.settle();
     return after;
   }
@@ -151,7 +151,7 @@ export function createTemplates(
         await announceChange(notifier, via, [accountId]);
         return { after };
       };
-      const { after } = await change(knex, insert, noteOf);
+      const { after } = await changeInTurn(knex, insert, noteOf);
       noteCreated(accountId);
       await notifier.settle();
       return after;
@@ -191,7 +191,7 @@ export function createTemplates(
         return { before };
       };
       try {
-        await change(knex, remove, noteOf);
+        await changeInTurn(knex, remove, noteOf);
       } catch (error) {
         if (isReferenceViolation(error)) throw hasInstances(id, 'an instance');
         throw error;

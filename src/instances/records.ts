@@ -123,8 +123,10 @@ export function createInstanceRecords(
     },
 
     /** Returns the instance from memory if it is cached and unchanged. */
-    findByToken: (accountId: number, token: string) =>
-      cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
+    findByToken: async (accountId: number, token: string) => {
+      const key = `${accountId}:${token}`;
+      return cache.peek(key) ?? cache.find(key, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept)));
+    },
 
     /**
      * Records whether the provider accepted the credentials in a call; `work` is its purpose, such as `list employees`. A rejection makes

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
 import { assertNever } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { createHandOut, type HandOutPorts } from './hand-out.ts';
 import type { JobOutcome, Queue, Queues } from './queues.ts';
 
 export interface JobsOptions<Table extends Queues> {
@@ -12,6 +13,8 @@ export interface JobsOptions<Table extends Queues> {
   /** Role of the process: `api` only sends jobs; `worker` and `all` also run, schedule and clean up. */
   readonly role: Role;
   readonly clock: Clock;
+  /** Ports of the hand-out of due work. Without them, this process gets no buckets. */
+  readonly handOut?: Omit<HandOutPorts, 'boss'> | undefined;
   /** Maximum number of connections to PostgreSQL. Default 4. */
   readonly poolSize?: number;
 }
@@ -36,10 +39,12 @@ export interface Jobs<Name extends string> {
 const SCHEMA = 'pgboss';
 const DEFAULT_TIMEOUT_SECONDS = 900;
 const DEFAULT_POLLING_SECONDS = 2;
+/** Seconds between two looks for jobs whose process is silent or whose time is over. */
+const SUPERVISE_SECONDS = 5;
 
 /** Creates the background jobs on pg-boss. Nothing outside this folder depends on pg-boss. */
 export function createJobs<const Table extends Queues>(options: JobsOptions<Table>): Jobs<keyof Table & string> {
-  const { url, log, queues, role, clock, poolSize = 4 } = options;
+  const { url, log, queues, role, clock, handOut: given, poolSize = 4 } = options;
   const works = role !== 'api';
   const boss = new PgBoss({
     connectionString: url,
@@ -48,9 +53,12 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
     application_name: 'causeway jobs',
     supervise: works,
     schedule: works,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue failed'));
   boss.on('warning', (warning) => log.warn({ warning }, 'the job queue reported a warning'));
+  const handOut = works && given !== undefined ? createHandOut({ boss, ...given }) : undefined;
 
   return {
     start: async () => {
@@ -62,8 +70,10 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
         await startWorker(boss, log, name, queue);
       });
       await Promise.all(declared);
+      await handOut?.start();
     },
     stop: async (timeoutMs) => {
+      await handOut?.stop();
       await drainWorkers(boss, Object.keys(queues), { clock, timeoutMs });
       await boss.stop({ graceful: false });
     },

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type ChangeNote, change } from '../db/change.ts';
+import { type ChangeNote, changeInTurn } from '../db/change.ts';
 import { isReferenceViolation } from '../db/violations.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -60,7 +60,7 @@ export function createChangeMappings(
       return done;
     };
     try {
-      const { result } = await change(knex, inTransaction, ({ note }) => note);
+      const { result } = await changeInTurn(knex, inTransaction, ({ note }) => note);
       await notifier.settle();
       return result;
     } catch (error) {

@@ -34,15 +34,10 @@ const SYNCS_AT_ONCE = 4;
 
 /** Builds the polls, which check providers for changes. They use instances, their resources and the event engine. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
-  const { knex, notifier, clock, log } = platform;
+  const { knex, notifier, clock, log, buckets } = platform;
   const { instances, mappings, resources, prepare, prepareNotice, openRun } = neighbours;
   const store = createPollStore(knex);
-  const lateSeconds = async () => {
-    const nowMs = clock.now();
-    const due = await store.nextDue(new Date(nowMs));
-    return due === undefined ? 0 : Math.max(0, (nowMs - due.getTime()) / 1000);
-  };
-  const measures = createPollMetrics(platform.metrics, lateSeconds);
+  const measures = createPollMetrics(platform.metrics);
   const poller = createPoller(platform, {
     store,
     resources,
@@ -167,6 +162,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
         notifier.subscribe(ACCOUNT_TOPIC, (accountId) => void noteAccount(Number(accountId))),
         mappings.onChange(missingMappings.noteChange),
       );
+      buckets.onGained(poller.wake);
       poller.start();
       // Changes while no process polled.
       missingMappings.noteChange();

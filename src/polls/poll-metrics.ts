@@ -9,7 +9,7 @@ export type PollMetrics = ReturnType<typeof createPollMetrics>;
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
 /** Creates the metrics of pollers. */
-export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
+export function createPollMetrics(metrics: Metrics) {
   const polls = metrics.counter<'outcome'>({
     name: 'causeway_polls_total',
     help: 'Runs of polls, by outcome: events, empty, failed, waited (the rest of the rate limit of the provider is for callers), lost (the instance changed, the process stopped, or another process took over).',
@@ -24,11 +24,6 @@ export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<n
     name: 'causeway_poll_lag_seconds',
     help: 'Time from the due time of a poll to its start.',
     buckets: LAG_BUCKETS,
-  });
-  metrics.gauge({
-    name: 'causeway_poll_oldest_due_seconds',
-    help: 'Delay of the oldest due poll of all processes.',
-    collect: async (gauge) => gauge.set(await lateSeconds()),
   });
   return {
     started: (lateSeconds: number) => lag.observe(Math.max(0, lateSeconds)),

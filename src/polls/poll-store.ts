@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { isDistributed, isOfAccount, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
+import { inBuckets } from '../work-buckets.ts';
 
 /** Key of a poll. */
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
@@ -77,6 +78,8 @@ interface SyncedInstance {
 
 /** Which pollers a process claims. */
 interface PollClaim {
+  /** Buckets of their instances. */
+  readonly buckets: readonly number[];
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly limit: number;
@@ -175,8 +178,8 @@ export function createPollStore(knex: Knex) {
      * far as there are slots left.
      */
     claim: async (claim: PollClaim): Promise<Claim> => {
-      const { now, leaseUntil, limit, share, except } = claim;
-      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const { now, leaseUntil, limit, share, except, buckets } = claim;
+      const chosen = [now, now, [...buckets], [...except], limit * 4, share, limit];
       const rows = (await isDistributed(knex))
         ? await claimPerAccount(chosen, claim)
         : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil])).rows;
@@ -184,11 +187,12 @@ export function createPollStore(knex: Knex) {
       return { claimed, stopped: rows.length - claimed.length };
     },
 
-    /** Returns the time when the next unclaimed poller is due. */
-    nextDue: async (now: Date): Promise<Date | undefined> => {
+    /** Returns the time when the next unclaimed poller in these buckets is due. */
+    nextDue: async (now: Date, buckets: readonly number[]): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from poll where due is not null and (lease_until is null or lease_until <= ?)',
-        [now],
+        `select min(due) as due from poll
+         where due is not null and (lease_until is null or lease_until <= ?) and ${inBuckets('instance_id')}`,
+        [now, [...buckets]],
       );
       return firstOf(rows).due ?? undefined;
     },
@@ -498,7 +502,8 @@ const RANKED = `ranked as (select k.*, row_number() over (partition by account_i
 const CLAIM = `
   with due as materialized (
     select account_id, instance_id, resource, settings_version, due from poll
-    where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('instance_id')}
+      and account_id <> all(?::bigint[])
     order by due limit ?
     for update skip locked
   ),
@@ -521,7 +526,8 @@ const FIND_DUE = `
   with known as materialized (
     select p.account_id, p.instance_id, p.resource, p.settings_version, p.due, ${IS_WANTED} as is_wanted
     from poll p, instance i, account a
-    where p.due <= ? and (p.lease_until is null or p.lease_until <= ?) and p.account_id <> all(?::bigint[]) and ${OF_POLL}
+    where p.due <= ? and (p.lease_until is null or p.lease_until <= ?) and ${inBuckets('p.instance_id')}
+      and p.account_id <> all(?::bigint[]) and ${OF_POLL}
     order by p.due limit ?
   ),
   ${RANKED}

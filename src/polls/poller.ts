@@ -91,7 +91,7 @@ const JITTER = 0.05;
 
 /** Creates the poller, which runs due polls. Each poll runs in one process at a time. */
 export function createPoller(
-  { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
+  { clock, log, random, tracer, buckets }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer' | 'buckets'>,
   { store, resources, prepare, prepareNotice, openRun, getInstances, noteStopped, measures, options }: PollerPorts,
 ) {
   const stopping = new AbortController();
@@ -109,7 +109,7 @@ export function createPoller(
     clock,
     signal,
     options,
-    nextDue: store.nextDue,
+    nextDue: (now) => store.nextDue(now, buckets.held()),
     takeDue,
     noteFailure: (error) => log.warn({ err: error }, 'could not look for due polls; trying again'),
   });
@@ -131,20 +131,18 @@ export function createPoller(
    * @returns the number of claimed pollers
    */
   async function claim(): Promise<number> {
-    const limit = slots.free();
+    const claimable = slots.claimable();
+    const { limit, share, except } = claimable;
+    const held = buckets.held();
     isBehind = limit <= 0;
-    if (isBehind) return 0;
-    // The share of an account without polls in progress.
-    const share = Math.max(1, slots.room(-1));
-    const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
-    const full = [...busy].filter((accountId) => slots.room(accountId) <= 0);
+    if (isBehind || held.length === 0) return 0;
     const nowMs = clock.now();
     const leaseUntil = new Date(nowMs + options.leaseMs);
-    const { claimed, stopped } = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
+    const { claimed, stopped } = await store.claim({ buckets: held, now: new Date(nowMs), leaseUntil, ...claimable });
     if (claimed.length > 0) await begin(claimed);
     const byAccount = Map.groupBy(claimed, ({ accountId }) => accountId);
     const isFull = claimed.length >= limit || byAccount.values().some(({ length }) => length >= share);
-    isBehind = full.length > 0 || isFull || stopped > 0;
+    isBehind = except.length > 0 || isFull || stopped > 0;
     return claimed.length + stopped;
   }
 

@@ -58,7 +58,7 @@ const MOST_ERROR_CHARACTERS = 1_000;
 
 /** Creates the checker, which reads the watched objects of instances when they are due. Each instance is checked in one process at a time. */
 export function createChecker(
-  { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
+  { clock, log, random, buckets }: Pick<Platform, 'clock' | 'log' | 'random' | 'buckets'>,
   { getInstances, openRun, noteChanged, measures, options, ...ports }: CheckerPorts,
 ) {
   const { store } = ports;
@@ -71,7 +71,7 @@ export function createChecker(
     clock,
     signal,
     options,
-    nextDue: store.nextDue,
+    nextDue: (now) => store.nextDue(now, buckets.held()),
     takeDue: async (noteQuery) => {
       noteQuery();
       return (await claim()) > 0;
@@ -87,18 +87,16 @@ export function createChecker(
 
   /** @returns the number of checks that were claimed or put off */
   async function claim(): Promise<number> {
-    const limit = slots.free();
-    if (limit <= 0) return 0;
-    const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
+    const claimable = slots.claimable();
+    const held = buckets.held();
+    if (claimable.limit <= 0 || held.length === 0) return 0;
     const nowMs = clock.now();
     const { claimed, putOff } = await store.claim({
+      buckets: held,
       now: new Date(nowMs),
       leaseUntil: new Date(nowMs + options.leaseMs),
       later: new Date(nowMs + usualMs()),
-      limit,
-      // The share of an account without checks in progress.
-      share: Math.max(1, slots.room(-1)),
-      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
+      ...claimable,
     });
     if (claimed.length > 0) await begin(claimed);
     return claimed.length + putOff;

@@ -64,16 +64,12 @@ const MOST_REQUESTED = 200;
 
 /** Builds the watch over the objects of instances. It uses polls, mappings and formulas to know which objects matter. */
 export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours, role: SchemaRole) {
-  const { knex, notifier, clock, log, random, shares } = platform;
+  const { knex, notifier, clock, log, random, shares, buckets } = platform;
   const { instances, mappings, resources, formulasOf, prepare, prepareNotice, openRun } = neighbours;
   const store = createWatchStore(knex);
   const intervalMs = role.options?.intervalMs ?? role.watchHours * HOUR_MS;
   const usesOf = (instance: Instance) => findUses({ mappingsInForce: mappings.inForce, formulasOf }, instance);
-  const measures = createSchemaMetrics(platform.metrics, async () => {
-    const nowMs = clock.now();
-    const due = await store.nextDue(new Date(nowMs));
-    return due === undefined ? 0 : Math.max(0, (nowMs - due.getTime()) / 1000);
-  });
+  const measures = createSchemaMetrics(platform.metrics);
   const checker = createChecker(platform, {
     store,
     resources,
@@ -225,6 +221,7 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
         ),
         mappings.onChange((owner) => owner !== undefined && noteScope(owner)),
       );
+      buckets.onGained(checker.wake);
       checker.start();
     },
     stop: async () => {

@@ -6,7 +6,7 @@ export type CheckOutcome = 'same' | 'changed' | 'failed' | 'waited' | 'lost';
 export type SchemaMetrics = ReturnType<typeof createSchemaMetrics>;
 
 /** Creates the metrics of checks of watched objects. */
-export function createSchemaMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
+export function createSchemaMetrics(metrics: Metrics) {
   const checks = metrics.counter<'outcome'>({
     name: 'causeway_schema_checks_total',
     help: 'Checks of the watched objects of an instance, by outcome: same, changed, failed, waited (the rest of the rate limit of the provider is for callers), lost (the process stopped, or another process took over).',
@@ -19,11 +19,6 @@ export function createSchemaMetrics(metrics: Metrics, lateSeconds: () => Promise
   const calls = metrics.counter({
     name: 'causeway_schema_provider_calls_total',
     help: 'Calls to providers that checks of watched objects made.',
-  });
-  metrics.gauge({
-    name: 'causeway_schema_oldest_due_seconds',
-    help: 'Delay of the oldest due check of watched objects of all processes.',
-    collect: async (gauge) => gauge.set(await lateSeconds()),
   });
   return {
     ended: (

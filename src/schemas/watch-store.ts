@@ -5,6 +5,7 @@ import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith } from '../db/row.ts';
+import { inBuckets } from '../work-buckets.ts';
 import type { Breaks } from './breaks.ts';
 import type { SchemaChange } from './compare.ts';
 import type { Shape } from './shape.ts';
@@ -91,6 +92,8 @@ interface SyncedCheck {
 
 /** Which checks a process claims. */
 interface CheckClaim {
+  /** Buckets of their instances. */
+  readonly buckets: readonly number[];
   readonly now: Date;
   readonly leaseUntil: Date;
   /** When checks that are put off are due again. */
@@ -170,8 +173,8 @@ export function createWatchStore(knex: Knex) {
     claim: async (
       claim: CheckClaim,
     ): Promise<{ readonly claimed: readonly ClaimedCheck[]; readonly putOff: number }> => {
-      const { now, leaseUntil, later, limit, share, except } = claim;
-      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const { now, leaseUntil, later, limit, share, except, buckets } = claim;
+      const chosen = [now, now, [...buckets], [...except], limit * 4, share, limit];
       const rows = (await isDistributed(knex))
         ? await claimPerAccount(chosen, claim)
         : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil, later])).rows;
@@ -179,11 +182,12 @@ export function createWatchStore(knex: Knex) {
       return { claimed, putOff: rows.length - claimed.length };
     },
 
-    /** Returns the time when the next unclaimed check is due. */
-    nextDue: async (now: Date): Promise<Date | undefined> => {
+    /** Returns the time when the next unclaimed check in these buckets is due. */
+    nextDue: async (now: Date, buckets: readonly number[]): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from schema_check where lease_until is null or lease_until <= ?',
-        [now],
+        `select min(due) as due from schema_check
+         where (lease_until is null or lease_until <= ?) and ${inBuckets('instance_id')}`,
+        [now, [...buckets]],
       );
       return firstOf(rows).due ?? undefined;
     },
@@ -431,7 +435,8 @@ const RETURNED = `s.account_id as "accountId", s.instance_id as "instanceId", s.
 const CLAIM = `
   with due as materialized (
     select account_id, instance_id, due from schema_check
-    where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('instance_id')}
+      and account_id <> all(?::bigint[])
     order by due limit ?
     for update skip locked
   ),
@@ -455,7 +460,8 @@ const FIND_DUE = `
   with known as materialized (
     select s.account_id, s.instance_id, s.due, ${IS_USABLE} as is_usable
     from schema_check s, instance i, account a
-    where s.due <= ? and (s.lease_until is null or s.lease_until <= ?) and s.account_id <> all(?::bigint[])
+    where s.due <= ? and (s.lease_until is null or s.lease_until <= ?) and ${inBuckets('s.instance_id')}
+      and s.account_id <> all(?::bigint[])
       and a.id = s.account_id and i.account_id = s.account_id and i.id = s.instance_id
     order by s.due limit ?
   ),
@@ -511,7 +517,7 @@ const SYNC = `
   with given as (
     select account_id from instance
     where account_id = :accountId and id = :instanceId and settings_version = :settingsVersion
-    for share
+    for no key update
   ), marked as (
     update instance set watches_version = settings_version
     where account_id = :accountId and id = :instanceId and settings_version = :settingsVersion

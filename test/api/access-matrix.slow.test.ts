@@ -285,7 +285,9 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
       const idsOf = String(FIRST_IDS[name]).slice(0, -2);
       // A log tells what its own people asked for, also where that was not theirs.
       const traces = isLog ? secrets : [mark, idsOf, ...secrets];
-      for (const trace of traces) expect(text, `${call.method} ${path}`).to.not.contain(trace);
+      // A million comparisons, for which assertions need more time than the service for all requests.
+      const shown = traces.filter((trace) => text.includes(trace));
+      if (shown.length > 0) expect.fail(`${call.method} ${path} shows ${shown.join(', ')} of the ${name}: ${text}`);
     }
   }
 
@@ -406,10 +408,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
           if (status === RECIPES[id].success || ![401, 404].includes(status)) continue;
           it(`${id}, ${role}, ${name} by ${naming}`, async () => {
             const place = places[name];
-            const seen = await questionOf(id, place.owner, place, 'nothing');
-            expect((await service.call(seen.path, seen.call)).status, 'to its owner').to.equal(
-              RECIPES[id].success ?? 200,
-            );
+            await expectShown(id, name);
             const theirs: Counts[] = [];
             const nobodys: Counts[] = [];
             // There is a heartbeat now and then, so that what differs is counted again.
@@ -421,6 +420,17 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
           });
         }
       }
+    }
+
+    const shown = new Set<string>();
+
+    /** To its owner. Nothing that is asked for here changes that, so each thing is looked at once. */
+    async function expectShown(id: AskedOperationId, name: PlaceName): Promise<void> {
+      if (shown.has(`${id} ${name}`)) return;
+      const place = places[name];
+      const { path, call } = await questionOf(id, place.owner, place, 'nothing');
+      expect((await service.call(path, call)).status, 'to its owner').to.equal(RECIPES[id].success ?? 200);
+      shown.add(`${id} ${name}`);
     }
 
     type Counts = readonly [first: number, second: number];

@@ -6,6 +6,7 @@ import { BASE_PATH } from '../../src/api/server.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
+import { isDistributedRun } from '../support/nodes.ts';
 import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { prepareMappings, readOperation } from './support/mappings.ts';
@@ -56,6 +57,8 @@ const NOT_CHANGED =
   /^(?:audit_log|activity|instance_call|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization|oauth_code|connect_authorization)/;
 
 const audited = (Object.keys(ACCESS) as ApiOperationId[]).filter((id) => ACCESS[id].audit !== undefined);
+/** On a distributed database some of them are tried, because each changes and reads all tables on all nodes. */
+const tried = audited.filter((_, index) => !isDistributedRun || index % 10 === 0);
 
 interface AuditedRecipe extends Recipe {
   /** Done first, to the same thing. */
@@ -240,7 +243,7 @@ describe('the audit log', function auditLog() {
     expect(silent.toSorted()).to.deep.equal(Object.keys(NO_AUDIT).toSorted());
   });
 
-  for (const id of audited) {
+  for (const id of tried) {
     it(`has one row of ${id}, which is not done without it`, async () => {
       const { action, target, id: idParam = '' } = ACCESS[id].audit ?? {};
       const { request, first } = await prepare(id);
@@ -410,13 +413,11 @@ describe('the audit log', function auditLog() {
     expect(await actionsOf(second)).to.deep.equal(['show']);
   });
 
-  /** Raises for every row, as a full disk would. */
+  /** Refuses every row, as a full disk would. A constraint, because a distributed table has no triggers. */
   async function refuseRows(isRefused: boolean): Promise<void> {
     const { knex } = database;
-    if (!isRefused) return knex.raw('drop trigger refuse_row on audit_log');
-    await knex.raw(`create or replace function refuse_row() returns trigger language plpgsql as
-      $$ begin raise exception 'no room for a row of the audit log'; end $$`);
-    await knex.raw('create trigger refuse_row before insert on audit_log for each row execute function refuse_row()');
+    if (isRefused) await knex.raw('alter table audit_log add constraint refuse_row check (false) not valid');
+    else await knex.raw('alter table audit_log drop constraint refuse_row');
   }
 
   /** Every row of every table that a change may be in. That a session is used is no change of it. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
+import { LOCKS } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -390,7 +391,7 @@ describe('bulk queries', () => {
       await job(end).update({ status: 'COMPLETED', due: null });
       const response = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
       // The job was RUNNING when the cancellation looked, and the end of it is not committed yet.
-      const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
+      const waiting = `select from ${LOCKS} where not granted and locktype = 'transactionid'`;
       await until(async () => (await knex.raw(waiting)).rowCount > 0);
       await end.commit();
       expectProblem(await response, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);

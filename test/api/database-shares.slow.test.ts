@@ -39,6 +39,8 @@ describe('what one tenant may have of the database', () => {
   }
 
   async function countWaiting(): Promise<number> {
+    // In a transaction, PostgreSQL keeps the list of sessions that it read first. A session that began later would not be found.
+    await locker.query('select pg_stat_clear_snapshot()');
     // What is written behind the answers waits as well, whenever it comes.
     const { rows } = await locker.query(
       `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)

@@ -136,8 +136,8 @@ describe('analytics of formulas', () => {
     const { body } = await fetchMetrics(service.app.url);
     for (const name of [
       'causeway_formula_executions_running 0',
-      'causeway_formula_executions_waiting 0',
-      'causeway_formula_oldest_due_seconds 0',
+      'causeway_work_due{kind="formulas"} 0',
+      'causeway_work_oldest_due_seconds{kind="formulas"} 0',
       'causeway_formula_executions_ended_total{status="failed"}',
     ])
       expect(body).to.contain(name);

@@ -295,7 +295,7 @@ describe('Idempotency-Key', () => {
     expect((await post(key)).body.id).to.equal(100);
     await age(23);
     expect((await post(key)).body.id).to.equal(100);
-    await age(2);
+    await age(25);
     expect((await post(key)).body.id).to.equal(101);
   });
 
@@ -310,12 +310,10 @@ describe('Idempotency-Key', () => {
     expect(await countRows(service, 'idempotency_record')).to.equal(1);
   });
 
-  /** Makes every record so much older. */
+  /** Makes every record this old. A distributed table accepts no time that is computed from a column. */
   function age(hours: number): Promise<void> {
     return withDatabase(service, async (knex) => {
-      await knex('idempotency_record').update({
-        created_at: knex.raw('created_at - make_interval(hours => ?)', [hours]),
-      });
+      await knex('idempotency_record').update({ created_at: new Date(Date.now() - hours * 3_600_000) });
     });
   }
 

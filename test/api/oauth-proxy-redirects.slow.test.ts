@@ -94,15 +94,14 @@ describe('the redirect URL of an OAuth proxy', () => {
       const url = 'https://app.example.com/later';
       const age = (hours: number) =>
         withDatabase(service, (knex) =>
-          knex.raw("update oauth_proxy_target set created_at = created_at - ? * interval '1 hour' where proxy_id = ?", [
-            hours,
-            proxy.id,
-          ]),
+          knex('oauth_proxy_target')
+            .where({ proxy_id: proxy.id })
+            .update({ created_at: new Date(Date.now() - hours * 3_600_000) }),
         );
       await allowTarget(service, proxy, url);
       await age(23.9);
       expect((await arrive(proxy, state(url))).status).to.equal(302);
-      await age(0.2);
+      await age(24.1);
       await expectPage(proxy, state(url), /not one that this OAuth proxy may redirect to/);
       await allowTarget(service, proxy, url);
       expect((await arrive(proxy, state(url))).status).to.equal(302);

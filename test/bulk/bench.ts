@@ -9,6 +9,7 @@ import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts 
 import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { keepRuns } from '../support/runs.ts';
@@ -86,7 +87,12 @@ export function useBulkBench(database: TestDatabase) {
 
   function start({ resources, instance, store = storeOf(), options = {}, mayAct = async () => true }: WorkerInput) {
     const worker = createBulkWorker(
-      { clock, log: silentLog, random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 } },
+      {
+        clock,
+        log: silentLog,
+        random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 },
+        buckets: ALL_BUCKETS,
+      },
       {
         store,
         resources,

@@ -123,12 +123,14 @@ describe('bulk jobs that continue others', () => {
           change(changed, lagMs);
           await bench.clock.advance(passMs);
           const before = visibleNow();
-          let left = [...during];
-          duringPages = () => change(left.splice(0, 1), lagMs);
           const to = toIsEarlier ? new Date(bench.clock.now() - 2 * MOST_SKEW_MS) : undefined;
           const since: Partial<DownloadRequest> = last === undefined ? {} : { continueFromJobId: last.id };
           const wanted =
             to !== undefined && (last?.startedAt?.getTime() ?? 0) < to.getTime() ? { ...since, to } : since;
+          // With an upper bound, a change takes a record out of the result. This provider pages by position, so another one would slip past the
+          // edge of a page, as the reference says.
+          let left = 'to' in wanted ? [] : [...during];
+          duringPages = () => change(left.splice(0, 1), lagMs);
           last = await runJob(worker, wanted);
           duringPages = () => {};
           expect(last.status, String(last.message)).to.equal('COMPLETED');

@@ -40,8 +40,13 @@ import { until } from '../support/until.ts';
 interface Provider extends Omit<TargetOptions, 'overrides'> {
   /** Rows that are made before, where there are few. */
   readonly more?: { readonly table: string; readonly create: number };
+  /** Bytes after which rows are stored, where rows are so long that nearly each of them would be stored by itself. */
+  readonly chunkBytes?: number;
   readonly stop?: () => Promise<void>;
 }
+
+/** Around ten of the longer rows. */
+const LARGER_CHUNK = 3_000;
 
 const oauthOf = ({ DEMO_CONFIGURATION, DEMO_ACCESS_TOKEN, CLIENTS }: OAuthSimulator) => ({
   ...DEMO_CONFIGURATION,
@@ -61,6 +66,7 @@ const PROVIDERS: Readonly<Record<string, () => Provider | Promise<Provider>>> = 
     connector: withPagesOf(200, salesforce),
     configuration: CONNECTED,
     createSimulator: createSalesforce,
+    chunkBytes: LARGER_CHUNK,
     more: { table: 'Contact', create: 600 },
   }),
   // A real server. Two of its lists have pages of its own, of three and of seven rows.
@@ -72,6 +78,7 @@ const PROVIDERS: Readonly<Record<string, () => Provider | Promise<Provider>>> = 
     connector: withPagesOf(20, bamboohr),
     configuration: { username: 'demo-key', 'company.name': 'acme' },
     createSimulator: createBambooHr,
+    chunkBytes: LARGER_CHUNK,
   }),
   clover: () => ({ connector: withPagesOf(10, clover), configuration: oauthOf(cloverSimulator), ...cloverSimulator }),
   fortnox: () => ({
@@ -92,11 +99,13 @@ const PROVIDERS: Readonly<Record<string, () => Provider | Promise<Provider>>> = 
   servicenow: () => ({
     connector: withPagesOf(20, servicenow),
     configuration: servicenowSimulator.DEMO_CONFIGURATION,
+    chunkBytes: LARGER_CHUNK,
     ...servicenowSimulator,
   }),
   twilio: () => ({
     connector: withPagesOf(40, twilio),
     configuration: twilioSimulator.DEMO_CONFIGURATION,
+    chunkBytes: LARGER_CHUNK,
     ...twilioSimulator,
   }),
 };
@@ -129,7 +138,8 @@ const LISTINGS: Readonly<Record<string, number>> = { odata: 2, salesforce: 2, 'S
 const SEED = seedOr(16);
 
 /** Whatever is read is stored at once. */
-const SMALL_STEPS = { storeMs: 0, chunkBytes: 1_000, lookMs: 50, firstBackoffMs: 1 };
+const SMALL_STEPS = { storeMs: 0, lookMs: 50, firstBackoffMs: 1 };
+const SMALL_CHUNK = 1_000;
 
 /**
  * What a process is to the others that dies at a checkpoint. Every second time it dies after the commit: somebody else has the job, and what it had in
@@ -157,8 +167,9 @@ for (const name of Object.keys(PROVIDERS)) {
       this.timeout(120_000);
       provider = await PROVIDERS[name]?.();
       if (provider === undefined) throw new Error(`There is no provider ${name}.`);
-      target = await startTarget({ ...provider, overrides: { bulkOptions: SMALL_STEPS } });
-      if (provider.more !== undefined) await target.provider?.command('/simulate/changes', provider.more);
+      const { chunkBytes = SMALL_CHUNK, more } = provider;
+      target = await startTarget({ ...provider, overrides: { bulkOptions: { ...SMALL_STEPS, chunkBytes } } });
+      if (more !== undefined) await target.provider?.command('/simulate/changes', more);
       await withDatabase(target, (knex) => knex.raw(DEATHS));
       const all = (await findListings(target)).filter(({ path }) => path.split('/').length === 2);
       listings = all.toSorted((a, b) => b.rows.length - a.rows.length).slice(0, LISTINGS[name] ?? 1);

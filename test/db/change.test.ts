@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { writeEntry } from '../../src/db/audit-row.ts';
 import { type ChangeNote, change, differences } from '../../src/db/change.ts';
 import { createRedactor, NO_SECRETS } from '../../src/redaction.ts';
@@ -103,6 +104,53 @@ describe('a change', () => {
     await database.knex.raw('drop table late, thing_key');
   });
 
+  it('is repeated after a deadlock, and has one entry in the audit log', async () => {
+    await database.knex.raw("insert into thing values ('a'), ('b')");
+    const entries = [entryOf(), entryOf()];
+    const bothBegan = createMeeting(2);
+    let runs = 0;
+    const touch = (via: Knex, name: string) => via.raw('update thing set name = name where name = ?', [name]);
+    const touchBoth = (first: string, second: string) =>
+      change(
+        database.knex,
+        async (via) => {
+          runs += 1;
+          await via.raw("set local deadlock_timeout = '50ms'");
+          await touch(via, first);
+          await bothBegan();
+          await touch(via, second);
+          await via.raw('insert into thing values (?)', [`${first}${second}`]);
+        },
+        () => ({ targetId: `${first}${second}` }),
+      );
+    await Promise.all([
+      asCaller(entries[0] ?? entryOf(), () => touchBoth('a', 'b')),
+      asCaller(entries[1] ?? entryOf(), () => touchBoth('b', 'a')),
+    ]);
+    expect(runs).to.equal(3);
+    expect(await names()).to.deep.equal(['a', 'ab', 'b', 'ba']);
+    const rows = await Promise.all(entries.map(rowsOf));
+    expect(rows.flat().map(({ target_id }) => target_id)).to.deep.equal(['ab', 'ba']);
+  });
+
+  for (const { code, expected } of [
+    { code: '40P01', expected: 6 },
+    { code: '40001', expected: 6 },
+    { code: '23505', expected: 1 },
+  ]) {
+    it(`that always ends with ${code} fails after ${expected} of its runs`, async () => {
+      let runs = 0;
+      const failing = change(database.knex, async (via) => {
+        runs += 1;
+        await via.raw("insert into thing values ('never')");
+        await via.raw(`do $$ begin raise exception 'ended' using errcode = '${code}'; end $$`);
+      });
+      expect(await failing.catch((error: Error) => error)).to.have.property('code', code);
+      expect(runs).to.equal(expected);
+      expect(await names()).to.deep.equal([]);
+    });
+  }
+
   it('is told without the secrets of the request, in whatever text they stand, and JSON stays JSON', async () => {
     const secret = 'quoted "secret\\';
     const entry = entryOf({
@@ -145,6 +193,17 @@ describe('a change', () => {
       .and.match(/^a\ufffdb/);
   });
 });
+
+/** Returns a function whose first calls wait for each other, and whose later ones do not wait. */
+function createMeeting(size: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let came = 0;
+  return () => {
+    came += 1;
+    if (came === size) resolve();
+    return promise;
+  };
+}
 
 describe('the differences of two states', () => {
   it('are members that came, went and changed, and no others', () => {

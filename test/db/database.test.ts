@@ -62,6 +62,21 @@ describe('openDatabase', () => {
     await opened.close();
   });
 
+  it('repeats a statement that the database ends because of others, unless it is part of a transaction', async () => {
+    await database.knex.raw('create sequence given_up_runs');
+    const endTwice = `do $$ begin
+      if nextval('given_up_runs') <= 2 then raise exception 'ended' using errcode = '40P01'; end if;
+    end $$`;
+    const runs = async () => (await database.knex('given_up_runs').first('last_value')).last_value;
+    await database.knex.raw(endTwice);
+    expect(await runs()).to.equal(3);
+    await database.knex.raw("select setval('given_up_runs', 1, false)");
+    const inTransaction = database.knex.transaction((via) => via.raw(endTwice));
+    expect(await inTransaction.catch((error: Error) => error)).to.have.property('code', '40P01');
+    expect(await runs()).to.equal(1);
+    await database.knex.raw('drop sequence given_up_runs');
+  });
+
   it('tells that no connection could be had', async () => {
     const opened = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 2, log: silentLog });
     const refused = await anyFailureOf(opened.knex.raw('select 1'));

@@ -6,8 +6,10 @@ import { distributeDatabase, runOnDistributedSchema } from '../../src/db/distrib
 import { isDistributed } from '../../src/db/distributed.ts';
 import { DISTRIBUTION } from '../../src/db/distribution.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
+import { DatabaseUnavailableError } from '../../src/db/unavailable.ts';
 import { StartError } from '../../src/errors.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
+import { silentLog, theRow, useDatabase } from '../support/database.ts';
+import { anyFailureOf } from '../support/failures.ts';
 import { createSharedDatabase, findNodes, inDatabase, isDistributedRun } from '../support/nodes.ts';
 
 const onCluster = isDistributedRun ? describe : describe.skip;
@@ -70,6 +72,27 @@ onCluster('a distribution', () => {
     await knex('notification').insert({ account_id: accountId, type: 'later', data: '{}' });
     expect(await distributeDatabase({ url, log: silentLog })).to.deep.equal([]);
     expect(await migrateDatabase({ url, log: silentLog })).to.deep.equal([]);
+  });
+
+  it('tells a node that was lost in a commit from a query that failed', async () => {
+    const account = await theRow(knex('account').select('id').limit(1));
+    await knex.raw(
+      "create function lose() returns trigger language plpgsql as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'",
+    );
+    const trigger =
+      'create constraint trigger lost after insert on %s deferrable initially deferred for each row execute function lose()';
+    const { rows } = await knex.raw('select success from run_command_on_placements(?, ?)', ['notification', trigger]);
+    expect(rows.map(({ success }: { readonly success: boolean }) => success))
+      .to.include(true)
+      .and.not.include(false);
+    const lost = await anyFailureOf(
+      knex.transaction((via) => via('notification').insert({ account_id: account.id, type: 'lost', data: '{}' })),
+    );
+    expect(lost).to.be.instanceOf(DatabaseUnavailableError);
+    expect(lost).to.have.nested.property('cause.code', 'XX000');
+    await knex.raw('select run_command_on_placements(?, ?)', ['notification', 'drop trigger lost on %s']);
+    await knex.raw('drop function lose');
+    expect(await knex('notification').where({ type: 'lost' }).pluck('type')).to.deep.equal([]);
   });
 
   it('is completed by a migration that creates a table', async () => {

@@ -179,6 +179,17 @@ describe('createNotifier', () => {
     }
   });
 
+  it('sends the statements of its connection one after the other, as the driver asks for', async () => {
+    const [one] = [await startNotifier(), await startNotifier()];
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', note);
+    await Promise.all(Array.from({ length: 20 }, one.settle));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('waits for a process that is late, and by the clock for one that says nothing', async () => {
     const clock = createVirtualClock(0);
     const notifier = await startNotifier({ clock });

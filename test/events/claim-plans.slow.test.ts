@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
-import { useDatabase } from '../support/database.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
+import { theRow, useDatabase } from '../support/database.ts';
 import { explainRaw } from '../support/intercepted-knex.ts';
 
 const ROWS = 300_000;
@@ -73,8 +74,41 @@ describe('claims over 300,000 deliveries', () => {
   });
 
   it('finds due subscriptions by hopping through an index, without a sort', async () => {
-    const endpoints = await createClaimStore(explaining()).endpoints(0, SUBSCRIPTIONS, now());
+    const endpoints = await createClaimStore(explaining()).endpoints(0, SUBSCRIPTIONS, {
+      now: now(),
+      buckets: ALL_BUCKETS.held(),
+    });
     expect(endpoints.length).to.be.greaterThan(800);
+    expectIndexedPlans();
+    expect(plans.join()).not.to.match(/Sort/);
+  });
+
+  it('finds the few that are due by the index over due times, in its buckets', async () => {
+    const { knex } = database;
+    const { due: first } = await theRow(
+      knex('delivery').where({ state: 'waiting', ordered: false }).orderBy('due').limit(1).select('due'),
+    );
+    const soon = new Date(Number(first) + 1_000);
+    const buckets = [1, 2, 3];
+    const due = () =>
+      knex('delivery')
+        .where({ state: 'waiting', ordered: false })
+        .where('due', '<=', soon)
+        .whereRaw('mod(subscription_id, 32) in (1, 2, 3)');
+    const found = await createClaimStore(explaining()).fewDue(5_000, { now: soon, buckets });
+    const idsOf = (wanted: 'dueFirsts' | 'dueRetries') =>
+      new Set(found?.flatMap((endpoint) => (endpoint[wanted] ? endpoint.subscriptionId : [])));
+    expect(idsOf('dueRetries')).to.deep.equal(new Set(await due().where('is_retry', true).pluck('subscription_id')));
+    expect(idsOf('dueFirsts')).to.deep.equal(new Set(await due().where('is_retry', false).pluck('subscription_id')));
+    expect(idsOf('dueRetries').size).to.be.greaterThan(20);
+    for (const plan of plans) expect(plan).to.match(/delivery_due/);
+    expect(plans.join()).not.to.match(/Seq Scan on delivery/);
+  });
+
+  it('knows that many are due without reading all of them', async () => {
+    const store = createClaimStore(explaining());
+    expect(await store.fewDue(5_000, { now: whenAllAreDue(), buckets: ALL_BUCKETS.held() })).to.equal(undefined);
+    expect(plans).to.have.length(1);
     expectIndexedPlans();
     expect(plans.join()).not.to.match(/Sort/);
   });
@@ -141,8 +175,7 @@ describe('claims over 300,000 deliveries', () => {
   it('knows the next due time from one entry', async () => {
     const store = createClaimStore(explaining());
     const asked = now();
-    expect((await store.nextDue(asked))?.getTime()).to.be.at.least(asked.getTime());
-    expect(await store.oldestDueSeconds(now())).to.be.greaterThan(1);
+    expect((await store.nextDue(asked, ALL_BUCKETS.held()))?.getTime()).to.be.at.least(asked.getTime());
     expectIndexedPlans();
   });
 

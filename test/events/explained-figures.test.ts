@@ -8,7 +8,7 @@ const readPage = (path: string) =>
   readFileSync(join(import.meta.dirname, '../../docs', path), 'utf8').replaceAll(/\s+/g, ' ');
 const { heartbeatMs, silentMs, sweepBackstopMs, auditMs, attemptTimeoutMs, breaker } = DEFAULT_OPTIONS;
 const { acceptBatchRows, outcomeBatchRows, outcomeDelayMs, maxPendingOutcomes, announceMs } = DEFAULT_OPTIONS;
-const { laneConcurrency, maxLaneConcurrency, quickPushMs } = DEFAULT_OPTIONS;
+const { fewDue, laneConcurrency, maxLaneConcurrency, quickPushMs } = DEFAULT_OPTIONS;
 
 /** What pages say of the engine, made of its options. */
 const FIGURES = {
@@ -17,6 +17,7 @@ const FIGURES = {
     `a limit of ${laneConcurrency} to ${maxLaneConcurrency} requests at a time`,
     `stored in batches: ${outcomeBatchRows} of them, or those of ${outcomeDelayMs} milliseconds`,
     `every ${sweepBackstopMs / 1000} seconds in any case`,
+    `If more than ${fewDue.toLocaleString('en')} deliveries are due`,
     `renews every ${heartbeatMs / 1000} seconds`,
     `silent for ${silentMs / 1000} seconds`,
     `At ${maxPendingOutcomes.toLocaleString('en')} waiting outcomes`,

@@ -58,9 +58,9 @@ describe('the engine of events, whatever happens in whatever order', () => {
     this.timeout(Math.max(120_000, RUNS * 1000));
     const commands = fc.array(anyCommand({ withLostAnswers: true, withHours: true }), { minLength: 20, maxLength: 80 });
     await fc.assert(
-      fc.asyncProperty(commands, async (given) => {
+      fc.asyncProperty(commands, fc.boolean(), async (given, isPerAccount) => {
         const clock = createVirtualClock();
-        await live(clock, createMemoryDatabase(clock), given);
+        await live(clock, createMemoryDatabase(clock, { isPerAccount }), given);
       }),
       { seed: SEED, numRuns: RUNS, ...BOUNDED },
     );

@@ -5,6 +5,7 @@ import type { DeliveryLease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const QUICK = ended({ kind: 'delivered', durationMs: 1 });
@@ -35,7 +36,7 @@ function useReceivers() {
   };
   const released: DeliveryLease[] = [];
   const outcomes = { add: ({ lease }: DeliveryOutcome) => void released.push(lease), hasRoom: () => true };
-  const dispatcher = createDispatcher(createAgenda(), outcomes, DEFAULT_OPTIONS);
+  const dispatcher = createDispatcher(createAgenda(ALL_BUCKETS), outcomes, DEFAULT_OPTIONS);
 
   function pump(): void {
     for (let lease = dispatcher.next(Date.now()); lease !== undefined; lease = dispatcher.next(Date.now())) push(lease);

@@ -11,6 +11,7 @@ import { DEFAULT_OPTIONS, type EngineOptions } from '../../src/events/options.ts
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import { runs } from '../../suite/effort.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const [A, B] = [1, 2];
@@ -40,7 +41,7 @@ const RETRY: Partial<DeliveryLease> = { firstFailedAtMs: 1, retries: 0 };
 
 /** A dispatcher whose clock stands still unless it is moved. */
 function useDispatcher(options: Partial<EngineOptions> = {}): Bench {
-  const agenda = createAgenda();
+  const agenda = createAgenda(ALL_BUCKETS);
   const open = new Map<DeliveryLease, number>();
   const bench: Bench = {
     dispatcher: createDispatcher(

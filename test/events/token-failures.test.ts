@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createDispatcher } from '../../src/events/dispatch/dispatcher.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const HANGS = ended({ kind: 'failed', isHard: true });
@@ -10,7 +11,7 @@ const FAILS = ended({ kind: 'failed', isHard: false });
 /** Returns the number of lanes that are held back, after one more push to a host at which three receivers hung. */
 function blockedAfter(last: Result): number {
   const outcomes = { add: () => {}, hasRoom: () => true };
-  const dispatcher = createDispatcher(createAgenda(), outcomes, DEFAULT_OPTIONS);
+  const dispatcher = createDispatcher(createAgenda(ALL_BUCKETS), outcomes, DEFAULT_OPTIONS);
   const push = (subscriptionId: number, result: Result, nowMs: number) => {
     dispatcher.takeIn(newLease({ subscriptionId, host: 'h.example.com' }), nowMs);
     const lease = dispatcher.next(nowMs);

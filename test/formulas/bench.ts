@@ -23,6 +23,7 @@ import type { PerformStep } from '../../src/formulas/steps/outcome.ts';
 import { createFilter, createScript } from '../../src/formulas/steps/scripts.ts';
 import { createStreamRequest } from '../../src/formulas/steps/stream-request.ts';
 import { createSandbox } from '../../src/scripts/index.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addUser } from '../support/event-rows.ts';
 
@@ -127,7 +128,7 @@ export function useFormulaBench(database: TestDatabase) {
     options?: Partial<ExecutionWorkerOptions>;
   } = {}) {
     const worker = createExecutionWorker(
-      { clock, log: silentLog },
+      { clock, log: silentLog, buckets: ALL_BUCKETS },
       {
         store,
         programs,

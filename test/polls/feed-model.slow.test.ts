@@ -8,6 +8,7 @@ import type { RunPorts, RunTally } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import type { ListRequest } from '../../src/resources/index.ts';
 import { runs } from '../../suite/effort.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 
@@ -213,7 +214,7 @@ describe('feeds with tokens at random', function () {
       clock.now += 10;
       const due = await store.claim({
         ...{ now: new Date(clock.now + 10 * 86_400_000), leaseUntil: new Date(clock.now + 100_000) },
-        ...{ limit: 1000, share: 1000, except: [] },
+        ...{ limit: 1000, share: 1000, except: [], buckets: ALL_BUCKETS.held() },
       });
       const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
       if (claimed === undefined) throw new Error('There is nothing to claim.');

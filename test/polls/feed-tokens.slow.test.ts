@@ -14,6 +14,7 @@ import { createPollStore } from '../../src/polls/poll-store.ts';
 import type { EarlyEnd, RunInput, RunPorts, RunTally } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import { composeResources } from '../../src/resources/index.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 
@@ -126,7 +127,14 @@ describe('a feed that continues from a token', () => {
 
     /** Runs once. @returns the end, and what it counted */
     async function run(): Promise<RunTally & { readonly end: EarlyEnd | undefined }> {
-      const { claimed } = await store.claim({ now, leaseUntil: new Date(NOW_MS + 1), limit: 1, share: 1, except: [] });
+      const { claimed } = await store.claim({
+        now,
+        leaseUntil: new Date(NOW_MS + 1),
+        limit: 1,
+        share: 1,
+        except: [],
+        buckets: ALL_BUCKETS.held(),
+      });
       const [poll] = claimed;
       if (poll === undefined) throw new Error('There is nothing to claim.');
       const prepare: RunPorts['prepare'] = async (events) => ({

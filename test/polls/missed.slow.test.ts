@@ -5,6 +5,7 @@ import { type ClaimedPoll, createPollStore } from '../../src/polls/poll-store.ts
 import type { RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import type { RecordList } from '../../src/resources/index.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { THINGS } from './things.ts';
@@ -41,7 +42,14 @@ describe('a poll that compares whole lists', () => {
     async function run(): Promise<readonly (readonly [type: string, id: string | undefined])[]> {
       const found: NewEvent[] = [];
       const now = new Date(nowMs);
-      const { claimed } = await store.claim({ now, leaseUntil: new Date(nowMs + 1), limit: 1, share: 1, except: [] });
+      const { claimed } = await store.claim({
+        now,
+        leaseUntil: new Date(nowMs + 1),
+        limit: 1,
+        share: 1,
+        except: [],
+        buckets: ALL_BUCKETS.held(),
+      });
       const [poll] = claimed;
       if (poll === undefined) throw new Error('There is nothing to claim.');
       const ports = {

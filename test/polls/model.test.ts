@@ -7,6 +7,7 @@ import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
 import type { RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import { runs } from '../../suite/effort.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 
@@ -279,6 +280,7 @@ describe('pollers and providers at random', function () {
         limit: 1000,
         share: 1000,
         except: [],
+        buckets: ALL_BUCKETS.held(),
       });
       const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
       if (claimed === undefined) throw new Error('There is nothing to claim.');

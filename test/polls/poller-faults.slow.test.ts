@@ -8,6 +8,7 @@ import { composePolls, type PollNeighbours } from '../../src/polls/index.ts';
 import { createPollMetrics } from '../../src/polls/poll-metrics.ts';
 import { type ClaimedPoll, createPollStore, type PollStore, type RunResult } from '../../src/polls/poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerPorts } from '../../src/polls/poller.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { keepRuns } from '../support/runs.ts';
@@ -71,11 +72,11 @@ describe('a poller that something fails', () => {
         return finish(results);
       },
     };
-    const poller = createPoller({ clock: SYSTEM_CLOCK, log: silentLog, random }, {
+    const poller = createPoller({ clock: SYSTEM_CLOCK, log: silentLog, random, buckets: ALL_BUCKETS }, {
       store: store as PollStore,
       openRun: keepRuns(),
       getInstances: async () => [INSTANCE as unknown as Instance],
-      measures: createPollMetrics(createMetrics({ processMetrics: false }), async () => 0),
+      measures: createPollMetrics(createMetrics({ processMetrics: false })),
       options: { ...POLLER_OPTIONS, finishMs: 0 },
       ...ports,
     } as PollerPorts);

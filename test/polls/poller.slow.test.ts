@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { sleep } from '../../src/clock.ts';
-import type { Config, ObjectSpec } from '../../src/connector/contract.ts';
+import type { Config } from '../../src/connector/contract.ts';
 import type { Instance } from '../../src/instances/instance.ts';
-import { hashOf } from '../../src/polls/plan.ts';
 import { type ClaimedPoll, createPollStore, type PollScope, type PollStore } from '../../src/polls/poll-store.ts';
 import {
   createPoller,
@@ -12,23 +11,18 @@ import {
   type PollerPorts,
 } from '../../src/polls/poller.ts';
 import { createSettingsCache } from '../../src/polls/settings-cache.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addUser } from '../support/event-rows.ts';
+import { addPolled, NEWEST, POLLS_THINGS, THINGS } from '../support/polled-things.ts';
 import { keepRuns, prepareNoNotice } from '../support/runs.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
-const CONFIG = { 'event.notification.enabled': true, 'event.objects': 'things' };
 const INTERVAL_MS = 900_000;
 const STEP_MS = 50;
 /** Turns of the event loop without a statement, after which nothing happens before the clock goes on. */
 const QUIET_TURNS = 8;
-const DATE = { type: 'datetime', nullable: false, sortable: true, domain: { step: 'millisecond' } } as const;
-const THINGS: ObjectSpec = {
-  fields: { id: { type: 'string', nullable: false }, changed: { ...DATE, filter: { '>=': 'exact' } } },
-  changes: { updated: 'changed' },
-};
 const NEW = { id: 't2', changed: '2030-01-01T00:00:00.001Z' };
-const NEWEST = { id: 't1', changed: '2029-12-31T23:59:59.001Z' };
 
 /** How long the provider of an account takes for a list. */
 type Slowness = (accountId: number) => number;
@@ -64,23 +58,8 @@ describe('the poller', () => {
     for (const poller of pollers.splice(0)) await poller.stop();
   });
 
-  /** Instances that were polled before, and are due. */
-  async function addDue(accountId: number, count: number, dueMs: number): Promise<void> {
-    await database.knex.raw(
-      `with added as (
-         insert into instance (account_id, user_id, name, element_key, credentials, token, token_hash)
-         select ?::bigint, (select min(id) from app_user where account_id = ?::bigint), 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea)
-         from generate_series(1, ?::int) n returning account_id, id, settings_version)
-       insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due, kind, watermark)
-       select account_id, id, 'things', settings_version, ?::bigint, ?::timestamptz, 'window', ?::timestamptz from added`,
-      [accountId, accountId, count, INTERVAL_MS, new Date(dueMs), new Date(NEWEST.changed)],
-    );
-    await database.knex.raw(
-      `insert into poll_seen (account_id, instance_id, resource, record_key, version, seen_at)
-       select account_id, instance_id, resource, ?::bytea, ?::bytea, watermark from poll on conflict do nothing`,
-      [hashOf(NEWEST.id), hashOf(`at ${Date.parse(NEWEST.changed)}`)],
-    );
-  }
+  const addDue = (accountId: number, count: number, dueMs: number) =>
+    addPolled(database.knex, { accountId, count, intervalMs: INTERVAL_MS, dueMs });
 
   interface Special {
     /** How many pages a list has. */
@@ -100,11 +79,11 @@ describe('the poller', () => {
     const lists: number[] = [];
     const accepted: string[] = [];
     const poller = createPoller(
-      { clock, log: silentLog, random: { bytes: Buffer.alloc, fraction: () => 0.5 } },
+      { clock, log: silentLog, random: { bytes: Buffer.alloc, fraction: () => 0.5 }, buckets: ALL_BUCKETS },
       {
         store,
         getInstances: async (keys) =>
-          keys.map((key) => ({ ...key, config: CONFIG, connector: { objects: {} } }) as unknown as Instance),
+          keys.map((key) => ({ ...key, config: POLLS_THINGS, connector: { objects: {} } }) as unknown as Instance),
         resources: {
           getObject: async () => THINGS,
           mappingVersionOf: async () => undefined,
@@ -221,7 +200,9 @@ describe('the poller', () => {
     const claimAt = async (ms: number) => {
       const now = new Date(ms);
       const leaseUntil = new Date(ms + 3_000);
-      const [claimed] = (await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] })).claimed;
+      const [claimed] = (
+        await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [], buckets: ALL_BUCKETS.held() })
+      ).claimed;
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       return claimed;
     };
@@ -245,7 +226,14 @@ describe('the poller', () => {
     await addDue(1, 40, clock.now());
     const store = createPollStore(database.knex);
     const now = new Date(clock.now());
-    const claim = { now, leaseUntil: new Date(clock.now() + 3_000), limit: 100, share: 32, except: [] };
+    const claim = {
+      now,
+      leaseUntil: new Date(clock.now() + 3_000),
+      limit: 100,
+      share: 32,
+      except: [],
+      buckets: ALL_BUCKETS.held(),
+    };
     const { claimed, stopped } = await store.claim(claim);
     expect([claimed.length, stopped]).to.deep.equal([32, 68]);
     expect(await database.knex('poll').whereNull('due').count()).to.deep.equal([{ count: 68 }]);
@@ -265,7 +253,14 @@ describe('the poller', () => {
     await addDue(1, 1, clock.now());
     const store = createPollStore(database.knex);
     const leaseUntil = new Date(clock.now() + 3_000);
-    const { claimed } = await store.claim({ now: new Date(clock.now()), leaseUntil, limit: 1, share: 1, except: [] });
+    const { claimed } = await store.claim({
+      now: new Date(clock.now()),
+      leaseUntil,
+      limit: 1,
+      share: 1,
+      except: [],
+      buckets: ALL_BUCKETS.held(),
+    });
     expect(claimed).to.have.length(1);
     const poller = start(() => 0);
     poller.start();
@@ -280,7 +275,9 @@ describe('the poller', () => {
     const store = createPollStore(database.knex);
     const now = new Date(clock.now());
     const leaseUntil = new Date(clock.now() + 3_000);
-    const [claimed] = (await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] })).claimed;
+    const [claimed] = (
+      await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [], buckets: ALL_BUCKETS.held() })
+    ).claimed;
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     const { accountId, instanceId } = claimed;
     const advance = () =>
@@ -354,11 +351,11 @@ describe('settings that pollers keep', () => {
   it('are read once for instances that are configured alike', () => {
     const keep = createSettingsCache();
     const read = (config: Config, key = 'a') => keep(config, { key, objects: {}, polls: [key] });
-    const settings = read({ ...CONFIG, other: 1 });
+    const settings = read({ ...POLLS_THINGS, other: 1 });
     expect(settings?.resources.map(({ name }) => name)).to.deep.equal(['things']);
-    expect(read({ ...CONFIG, other: 2 })).to.equal(settings);
-    expect(read({ ...CONFIG, 'event.objects': 'orders' })?.resources[0]?.name).to.equal('orders');
-    expect(read({ ...CONFIG, 'event.notification.enabled': false })).to.equal(undefined);
+    expect(read({ ...POLLS_THINGS, other: 2 })).to.equal(settings);
+    expect(read({ ...POLLS_THINGS, 'event.objects': 'orders' })?.resources[0]?.name).to.equal('orders');
+    expect(read({ ...POLLS_THINGS, 'event.notification.enabled': false })).to.equal(undefined);
     expect(read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, 'a')).to.not.equal(
       read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, 'b'),
     );

@@ -155,6 +155,6 @@ describe('polls through the API', () => {
       ...['causeway_poll_events_total', 'causeway_poll_provider_calls_total', 'causeway_poll_lag_seconds_count'],
     ])
       expect(numberOf(name), name).to.be.greaterThan(0);
-    expect(numberOf('causeway_poll_oldest_due_seconds')).to.equal(0);
+    expect(numberOf('causeway_work_oldest_due_seconds{kind="polls"}')).to.equal(0);
   });
 });

@@ -3,6 +3,7 @@ import { AppError } from '../../src/errors.ts';
 import { CHECKER_OPTIONS, type CheckerPorts, createChecker } from '../../src/schemas/checker.ts';
 import { NO_USES } from '../../src/schemas/uses.ts';
 import type { CheckResult, ClaimedCheck } from '../../src/schemas/watch-store.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog } from '../support/database.ts';
 import { keepRuns } from '../support/runs.ts';
 import { until } from '../support/until.ts';
@@ -39,7 +40,10 @@ describe('a check of watched objects', () => {
       measures: { ended: (outcome: string) => void outcomes.push(outcome) },
       options: { ...CHECKER_OPTIONS, intervalMs: 86_400_000 },
     } as unknown as CheckerPorts;
-    const checker = createChecker({ clock, log: silentLog, random: { fraction: () => 0.5 } as never }, ports);
+    const checker = createChecker(
+      { clock, log: silentLog, random: { fraction: () => 0.5 } as never, buckets: ALL_BUCKETS },
+      ports,
+    );
     checker.start();
     await clock.advance(CHECKER_OPTIONS.lookMs);
     await until(async () => results.length > 0);

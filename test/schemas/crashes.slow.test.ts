@@ -6,6 +6,7 @@ import type { Instance } from '../../src/instances/instance.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
 import { CHECKER_OPTIONS, type Checker, createChecker } from '../../src/schemas/checker.ts';
 import { createWatchStore, type WatchStore } from '../../src/schemas/watch-store.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { keepRuns, prepareNoNotice } from '../support/runs.ts';
@@ -55,7 +56,7 @@ describe('a process that dies in the middle of a check', function crashes() {
 
   function start(store: WatchStore): Checker {
     const checker = createChecker(
-      { clock: SYSTEM_CLOCK, log: silentLog, random: { ...SYSTEM_RANDOM, fraction: () => 0.5 } },
+      { clock: SYSTEM_CLOCK, log: silentLog, random: { ...SYSTEM_RANDOM, fraction: () => 0.5 }, buckets: ALL_BUCKETS },
       {
         store,
         resources: {

@@ -182,4 +182,18 @@ describe('a change of an object that several processes see', () => {
     expect(await run(3)).to.equal(1);
     expect(readings.count).to.equal(1);
   });
+
+  it('does not stop two processes that choose the objects of a changed instance at the same time', async () => {
+    const { sync } = createWatchStore(database.knex);
+    const now = new Date();
+    for (let settingsVersion = 2; settingsVersion < 42; settingsVersion++) {
+      await database.knex('instance').update({ settings_version: settingsVersion });
+      const wanted = [`things${settingsVersion}`];
+      const chosen = { ...KEY, settingsVersion, wanted, soon: now, later: now };
+      const isSoon = await Promise.all([sync(chosen), sync(chosen), sync(chosen)]);
+      expect(isSoon.filter(Boolean)).to.have.length.of.at.least(1);
+    }
+    const [instance] = await database.knex('instance').select('watches_version');
+    expect(instance?.watches_version).to.equal(41);
+  });
 });

@@ -9,6 +9,7 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createLogger } from '../../src/log.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
+import './lazy-response-validators.ts';
 import { copyDatabase, createTemporaryFolder, createTestDatabase, silentLog } from './database.ts';
 import { isDistributedRun, query } from './nodes.ts';
 
@@ -97,14 +98,51 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
 /** Options that distinguish a shared service from others of the process. Functions could not be compared. */
 type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'formulaOptions' | 'recorderOptions'>;
 
-const shared = new Map<string, Promise<StartedApp>>();
+interface SharedService {
+  readonly started: Promise<StartedApp>;
+  /** Number of suites that use it now. */
+  users: number;
+  idle?: NodeJS.Timeout;
+}
+
+const shared = new Map<string, SharedService>();
+const stopping = new Set<Promise<void>>();
+
+/** A service that does nothing needs as much CPU time in this time as the start of another one. */
+const IDLE_MS = 25_000;
 
 // Mocha's workers are ended after their last file, and the database ends with the server of the run.
 if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
   after(async function stopShared() {
     this.timeout(60_000);
-    for (const service of shared.values()) await (await service).stop();
+    for (const key of shared.keys()) stopSharedService(key);
+    await Promise.all(stopping);
   });
+}
+
+function joinSharedService(key: string, start: () => Promise<StartedApp>): SharedService {
+  const service: SharedService = shared.get(key) ?? { started: start(), users: 0 };
+  shared.set(key, service);
+  clearTimeout(service.idle);
+  service.users += 1;
+  return service;
+}
+
+function leaveSharedService(key: string, service: SharedService): void {
+  service.users -= 1;
+  if (service.users === 0) service.idle = setTimeout(() => stopSharedService(key), IDLE_MS).unref();
+}
+
+/** A later suite starts another one. */
+function stopSharedService(key: string): void {
+  const service = shared.get(key);
+  if (service === undefined) return;
+  shared.delete(key);
+  clearTimeout(service.idle);
+  const stopped = service.started.then(({ stop }) => stop());
+  stopping.add(stopped);
+  // The hook after all tests sees a failure in `stopping`, and in a worker it fails as an unhandled rejection.
+  void stopped.then(() => stopping.delete(stopped));
 }
 
 /**
@@ -113,22 +151,23 @@ if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
  * the suite.
  */
 export function useSharedApp(environment: Environment = {}, overrides: SharedOverrides = {}): TestApp {
+  const key = JSON.stringify([environment, overrides]);
+  let joined: SharedService | undefined;
   let started: StartedApp | undefined;
   const credentials: FirstCredentials = { ...FIRST_CREDENTIALS };
 
   before(async function join() {
     this.timeout(60_000);
-    const key = JSON.stringify([environment, overrides]);
-    const service = shared.get(key) ?? startTestApp(environment, overrides);
-    shared.set(key, service);
-    const { databaseUrl, logged } = await service;
-    Object.assign(credentials, await addOrganization(databaseUrl, this.test?.parent?.title ?? 'Tests'));
-    logged.length = 0;
-    started = await service;
+    joined = joinSharedService(key, () => startTestApp(environment, overrides));
+    const service = await joined.started;
+    Object.assign(credentials, await addOrganization(service.databaseUrl, this.test?.parent?.title ?? 'Tests'));
+    service.logged.length = 0;
+    started = service;
   });
 
   after(() => {
     started = undefined;
+    if (joined !== undefined) leaveSharedService(key, joined);
   });
 
   return onceStarted(() => started, credentials);

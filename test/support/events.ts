@@ -12,6 +12,7 @@ import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { ALL_BUCKETS } from './buckets.ts';
 import { silentLog, theRow, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
 import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-server.ts';
@@ -60,6 +61,7 @@ function createTestEngine(input: TestEngineInput) {
   const platform: EnginePlatform = {
     egress: input.egress ?? egress,
     notifier: silentNotifier(),
+    buckets: ALL_BUCKETS,
     log: silentLog,
     metrics,
     clock,

@@ -16,6 +16,22 @@ const TESTS = 'A test reads or changes rows of all accounts.';
 /** The statements that may touch several shards. All others name one account. None here belongs to the path of a call, an event or a step. */
 export const MANY_SHARDS: readonly ManyShards[] = [
   { pattern: /^with living as .* select distinct o\.account_id/, reason: UPKEEP },
+  { pattern: /^delete from (?:event_key|notification) where created_at < \$$/, reason: UPKEEP },
+  { pattern: /^select distinct "owner" from "delivery" where "state" = /, reason: UPKEEP },
+  {
+    pattern: /^delete from delivery where state = 'queued' and \(account_id, subscription_id\) in /,
+    reason: UPKEEP,
+  },
+  { pattern: /^delete from subscription where is_endpoint and deleted_at < /, reason: UPKEEP },
+  { pattern: /^delete from "rate_budget" where "expires_at" < /, reason: UPKEEP },
+  {
+    pattern: /^delete from (?:bulk_chunk c|bulk_row_error e) where not exists \(select from bulk_job j /,
+    reason: UPKEEP,
+  },
+  {
+    pattern: /^select "account_id" as "accountId", "id" as "id" from "formula_instance" where "expires_at" <= /,
+    reason: UPKEEP,
+  },
   { pattern: /^select "account_id" as "accountId", "id" as "id" from "delivery" where "owner" = /, reason: UPKEEP },
   {
     pattern: /^select "account_id" as "accountId", "id" as "id" from "instance" where (?:watches|polls)_version/,
@@ -53,6 +69,7 @@ export const MANY_SHARDS: readonly ManyShards[] = [
     pattern: /^select account_id as "accountId", instance_id as "instanceId" from webhook_registration where due/,
     reason: DUE,
   },
+  { pattern: /^select count\(\*\)::int as count, min\(due\) as due from \( ?select due from/, reason: NEXT },
   { pattern: /^select min\("?(?:due|next_due|greatest)/, reason: NEXT },
   {
     pattern:
@@ -79,6 +96,35 @@ export const MANY_SHARDS: readonly ManyShards[] = [
   },
   {
     pattern:
+      /^delete from "(?:oauth_authorization|oauth_code|idempotency_record|schema_change|formula_answer|bulk_job)" where "created_at" < /,
+    reason: UPKEEP,
+  },
+  {
+    pattern: /^select (?:count\(\*\)::integer as count from \( select 1|due) from formula_run where due <= /,
+    reason: UPKEEP,
+  },
+  {
+    pattern: /^(?:select|update) .*"?formula_instance"? .*"?formula_account_id"? = .* and "?formula_id"? = /,
+    reason: ORGANIZATION,
+  },
+  { pattern: /^update formula_instance set element_instance_ids = given\./, reason: ORGANIZATION },
+  { pattern: /^select "id" from "instance" where "id" in .* element_key ilike/, reason: ORGANIZATION },
+  {
+    pattern: /^update account_(?:definition|transformation) set object_name = .* where organization_id = /,
+    reason: ORGANIZATION,
+  },
+  {
+    pattern: /^select \* from \(select 'organization' as level, .* from organization_transformation/,
+    reason: ORGANIZATION,
+  },
+  { pattern: /^select exists \(select 1 from audit_log where organization_id = /, reason: ORGANIZATION },
+  { pattern: /^select c\.\*, a\.name as "accountName" from .* from formula_execution e/, reason: ORGANIZATION },
+  {
+    pattern: /from usage_(?:minute|hour|day) where account_id in \(select id from account where /,
+    reason: ORGANIZATION,
+  },
+  {
+    pattern:
       /^select (?:\*|"type"|"payload"|"byte_count"|"tokens"|count\(\*\)(?: as count)?) from "?[a-z_]+"?(?: (?:where|order by) (?:(?!account_id).)*)?$/,
     reason: TESTS,
   },
@@ -86,6 +132,11 @@ export const MANY_SHARDS: readonly ManyShards[] = [
   { pattern: /^delete from "[a-z_]+"(?: where "(?:instance_id|id)" = \$)?$/, reason: TESTS },
   { pattern: /^update "[a-z_]+" set .* where "instance_id" = \$$/, reason: TESTS },
   { pattern: /^select account_id, instance_id, \(access_expires_at - /, reason: TESTS },
+  { pattern: /^select count\(\*\) as "count" from "[a-z_]+"$/, reason: TESTS },
+  { pattern: /^select "request_hash" from "idempotency_record"$/, reason: TESTS },
+  { pattern: /^update "idempotency_record" set "(?:created_at|request_hash)" = \$$/, reason: TESTS },
+  { pattern: /^update "(?:bulk_job|formula_instance)" set [^.]* where "id" = \$$/, reason: TESTS },
+  { pattern: /^select coalesce\(string_agg\(t::text, /, reason: TESTS },
   { pattern: /^select id, tableoid::regclass::text as home from audit_log/, reason: TESTS },
 ];
 

@@ -6,6 +6,9 @@ export type Nodes = readonly [string, ...string[]];
 /** Returns whether tests distribute their databases: DISTRIBUTED=citus, with a TEST_DATABASE_URL that has the extension. */
 export const isDistributedRun = process.env.DISTRIBUTED === 'citus';
 
+/** The view of the locks of all nodes. */
+export const LOCKS = isDistributedRun ? 'citus_locks' : 'pg_locks';
+
 /** Returns the URLs of the nodes. */
 export async function findNodes(url: string): Promise<Nodes> {
   if (!isDistributedRun) return [url];

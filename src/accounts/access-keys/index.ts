@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
-import { type ChangeNote, change, differences } from '../../db/change.ts';
+import { type ChangeNote, changeInTurn, differences } from '../../db/change.ts';
 import { listPage, type PageQuery } from '../../db/listing.ts';
 import { assertAllStorable } from '../../db/storable.ts';
 import { AppError } from '../../errors.ts';
@@ -89,7 +89,7 @@ export function createAccessKeys(
         const secret = await addSecret(via, row);
         return { key: await found(via, row), secret };
       };
-      return change(knex, insert, ({ key }) => ({ targetId: String(id), changes: toAudit(key) }));
+      return changeInTurn(knex, insert, ({ key }) => ({ targetId: String(id), changes: toAudit(key) }));
     },
 
     /**

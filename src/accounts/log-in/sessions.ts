@@ -1,4 +1,4 @@
-import { change } from '../../db/change.ts';
+import { changeInTurn } from '../../db/change.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { type FoundPrincipal, toPrincipal } from '../accounts.ts';
@@ -51,7 +51,7 @@ export function createSessions(
       const token = random.bytes(TOKEN_BYTES).toString('base64url');
       const createdAt = new Date(clock.now());
       const times = { createdAt, endsAt: new Date(clock.now() + LONGEST_MS) };
-      const id = await change(
+      const id = await changeInTurn(
         knex,
         (via) => store.insert(via, user, { token, ...times }, MOST_OF_A_USER),
         (made) => ({ targetId: String(made) }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Clock } from '../../clock.ts';
+import { isNodeLost } from '../../db/unavailable.ts';
 import { AppError } from '../../errors.ts';
 import { currentSpan, errorTypeOf, inSpan, type Span, type SpanStart } from '../../trace.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
@@ -50,7 +51,12 @@ export interface AcceptPorts {
   readonly storeTogether: (events: readonly PreparedEvent[]) => Promise<ReadonlySet<string>>;
   readonly options: Pick<
     EngineOptions,
-    'acceptBatchRows' | 'acceptBatchBytes' | 'acceptsInFlight' | 'maxPendingAccepts' | 'maxPendingAcceptBytes'
+    | 'acceptBatchRows'
+    | 'acceptBatchBytes'
+    | 'acceptsInFlight'
+    | 'acceptApartMs'
+    | 'maxPendingAccepts'
+    | 'maxPendingAcceptBytes'
   >;
 }
 
@@ -286,20 +292,45 @@ function hashKey(instanceId: number, key: string): Buffer {
   return createHash('sha256').update(`${instanceId}:`).update(key).digest();
 }
 
+/** Stores calls together. If a node of the database is lost, only the accounts on it are refused. */
 async function storeCalls(ports: AcceptPorts, calls: readonly Call[]): Promise<void> {
-  const rows = calls.flatMap((call) => call.rows);
   try {
-    const stored = await ports.store(withoutRepeats(rows));
-    for (const { span, eventId } of rows) {
-      span?.end(() => ({ attributes: { 'causeway.event.duplicate': stored.has(eventId) ? undefined : true } }));
-    }
-    const shownId = (event: Acceptance | undefined) =>
-      event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined;
-    for (const { events, settle } of calls) settle.resolve({ eventIds: events.map(shownId) });
+    await storeAll(ports, calls);
   } catch (error) {
-    for (const { span } of rows) span?.end(() => ({ errorType: errorTypeOf(error) }));
-    for (const { settle } of calls) settle.reject(error);
+    const ofAccounts = Map.groupBy(calls, ({ accountId }) => accountId);
+    if (ofAccounts.size > 1 && isNodeLost(error)) await storeApart(ports, [...ofAccounts.values()], error);
+    else refuse(calls, error);
   }
+}
+
+async function storeAll(ports: AcceptPorts, calls: readonly Call[]): Promise<void> {
+  const rows = calls.flatMap((call) => call.rows);
+  const stored = await ports.store(withoutRepeats(rows));
+  for (const { span, eventId } of rows) {
+    span?.end(() => ({ attributes: { 'causeway.event.duplicate': stored.has(eventId) ? undefined : true } }));
+  }
+  const shownId = (event: Acceptance | undefined) =>
+    event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined;
+  for (const { events, settle } of calls) settle.resolve({ eventIds: events.map(shownId) });
+}
+
+/** Stores the calls of one account after the other. When the lost node took too long to fail, the rest is refused too. */
+async function storeApart(
+  ports: AcceptPorts,
+  ofAccounts: readonly (readonly Call[])[],
+  reason: unknown,
+): Promise<void> {
+  const { clock, options } = ports;
+  const untilMs = clock.steady() + options.acceptApartMs;
+  for (const calls of ofAccounts) {
+    if (clock.steady() < untilMs) await storeCalls(ports, calls);
+    else refuse(calls, reason);
+  }
+}
+
+function refuse(calls: readonly Call[], error: unknown): void {
+  for (const { span } of calls.flatMap(({ rows }) => rows)) span?.end(() => ({ errorType: errorTypeOf(error) }));
+  for (const { settle } of calls) settle.reject(error);
 }
 
 /** Keeps the first of rows with the same key. */
@@ -318,7 +349,7 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
 export interface AcceptancePorts {
   readonly store: Pick<AcceptStore, 'insert'>;
   readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
-  readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
+  readonly agenda: Pick<Agenda, 'isOurs' | 'wantOf' | 'wantOrdered'>;
   readonly measures: Pick<EngineMetrics, 'accepted'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -343,7 +374,8 @@ export function prepareEvents(
   const later = {
     ...ports,
     agenda: {
-      want: () => void onCommit.push(agenda.want),
+      isOurs: agenda.isOurs,
+      wantOf: (id: number) => void onCommit.push(() => agenda.wantOf(id)),
       wantOrdered: (id: number) => void onCommit.push(() => agenda.wantOrdered(id)),
     },
     measures: { accepted: (event: AcceptedEvent) => void onCommit.push(() => measures.accepted(event)) },
@@ -426,14 +458,14 @@ export async function storeAcceptances(
   }
 
   /**
-   * Notes deliveries that have no owner or no memory now. They are announced when there is room. A receiver that is to be tried again has
-   * room at once.
+   * Notes deliveries that have no owner or no memory now. Those of other processes are announced; ours are read when there is room. A
+   * receiver that is to be tried again has room at once.
    */
   function noteWaiting(receiver: EventReceiver & { readonly accountId: number }): void {
     const { accountId, subscriptionId, ordered } = receiver;
+    const hasRoom = () => dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(receiver, nowMs).firsts > 0;
     if (ordered) agenda.wantOrdered(subscriptionId);
-    else if (owner === undefined) agenda.want();
-    else if (dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(receiver, nowMs).firsts > 0) agenda.want();
+    else if (owner === undefined || !agenda.isOurs(subscriptionId) || hasRoom()) agenda.wantOf(subscriptionId);
   }
 }
 

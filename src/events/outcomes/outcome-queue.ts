@@ -31,74 +31,148 @@ type OutcomeLimits = Pick<
   'outcomeBatchRows' | 'outcomeDelayMs' | 'outcomesInFlight' | 'maxPendingOutcomes' | 'storeRetryMs'
 >;
 
+/** Outcomes that are stored together. */
+type Part = DeliveryOutcome[];
+
 const NEVER = Number.POSITIVE_INFINITY;
+/** Key of the part with the outcomes of all accounts. */
+const ALL = 0;
 
 export function createOutcomeQueue(limits: OutcomeLimits) {
-  const waiting: DeliveryOutcome[] = [];
+  const parts = new Map<number, Part>();
+  /** Parts with waiting outcomes, in turns. */
+  const ready = new Set<Part>();
+  /** Parts that could not be stored. They are tried again one at a time, because the others would fail too. */
+  const failed = new Set<Part>();
+  let isPerAccount = false;
   /** Number of outcomes that wait or are being stored. */
   let pending = 0;
   let writes = 0;
-  let failures = 0;
   /**
    * Time at which waiting outcomes are stored even if they do not fill a batch. Undefined until the queue was queried after they arrived.
    */
   let dueAtMs: number | undefined;
-  let isRipe = false;
+  /** Number of ready parts that waited for long enough. */
+  let ripe = 0;
+  let failures = 0;
+  let retryAtMs = NEVER;
+  let isRetryRipe = false;
+  let retry: readonly DeliveryOutcome[] | undefined;
 
-  /** Whether another batch may be written. After a failure batches are written one at a time, because the others would fail too. */
-  function mayWrite(): boolean {
-    return waiting.length > 0 && writes < (failures > 0 ? 1 : limits.outcomesInFlight);
+  const keyOf = ({ lease }: DeliveryOutcome) => (isPerAccount ? lease.accountId : ALL);
+
+  function partOf(outcome: DeliveryOutcome): Part {
+    const key = keyOf(outcome);
+    const known = parts.get(key);
+    if (known !== undefined) return known;
+    const part: Part = [];
+    parts.set(key, part);
+    return part;
   }
 
-  function nextAtMs(steadyMs: number): number {
-    if (!mayWrite()) return NEVER;
+  function takeFrom(part: Part): readonly DeliveryOutcome[] {
+    writes++;
+    return part.splice(0, limits.outcomeBatchRows);
+  }
+
+  function takeRetry(): readonly DeliveryOutcome[] | undefined {
+    const [part] = failed;
+    if (part === undefined || !isRetryRipe || retry !== undefined) return undefined;
+    isRetryRipe = false;
+    retry = takeFrom(part);
+    return retry;
+  }
+
+  function takeReady(): readonly DeliveryOutcome[] | undefined {
+    const [part] = ready;
+    if (part === undefined) return undefined;
+    if (ripe === 0 && part.length < limits.outcomeBatchRows) return undefined;
+    ripe = Math.max(0, ripe - 1);
+    dueAtMs = undefined;
+    const batch = takeFrom(part);
+    ready.delete(part);
+    if (part.length > 0) ready.add(part);
+    return batch;
+  }
+
+  function readyAtMs(steadyMs: number): number {
+    if (ready.size === 0) return NEVER;
     dueAtMs ??= steadyMs + limits.outcomeDelayMs;
     return dueAtMs;
   }
 
-  function retryDelay(): number {
+  function nextAtMs(steadyMs: number): number {
+    if (writes >= limits.outcomesInFlight) return NEVER;
+    return Math.min(readyAtMs(steadyMs), retry === undefined ? retryAtMs : NEVER);
+  }
+
+  function noteFailed(part: Part, isRetry: boolean, steadyMs: number): void {
+    ready.delete(part);
+    ripe = Math.min(ripe, ready.size);
+    // Behind the others, because these may be on other nodes.
+    failed.delete(part);
+    failed.add(part);
+    // A failure beside a retry says nothing new.
+    if (failures > 0 && !isRetry) return;
     const { shortest, longest } = limits.storeRetryMs;
-    return Math.min(longest, shortest * 2 ** Math.min(failures - 1, 20));
+    retryAtMs = steadyMs + Math.min(longest, shortest * 2 ** Math.min(failures, 20));
+    failures++;
+  }
+
+  /** Lets all parts have their turns again. */
+  function noteRecovered(): void {
+    failures = 0;
+    retryAtMs = NEVER;
+    for (const part of failed) if (part.length > 0) ready.add(part);
+    failed.clear();
   }
 
   return {
+    /** Stores the outcomes of each account apart, so that an account does not wait for the node of another one. Call it before outcomes come. */
+    storePerAccount: () => {
+      isPerAccount = true;
+    },
     add: (outcome: DeliveryOutcome) => {
       pending++;
-      waiting.push(outcome);
+      const part = partOf(outcome);
+      part.push(outcome);
+      if (!failed.has(part)) ready.add(part);
     },
     /** Returns whether a push may start. */
     hasRoom: () => pending < limits.maxPendingOutcomes,
     isEmpty: () => pending === 0,
 
     /** Returns the batch to store now, which counts as in progress until it is settled. Undefined if there is none yet. */
-    take: () => {
-      const isFull = failures === 0 && waiting.length >= limits.outcomeBatchRows;
-      if (!mayWrite() || !(isRipe || isFull)) return undefined;
-      writes++;
-      dueAtMs = undefined;
-      isRipe = false;
-      return waiting.splice(0, limits.outcomeBatchRows);
-    },
+    take: () => (writes < limits.outcomesInFlight ? (takeRetry() ?? takeReady()) : undefined),
 
     /** Ends a batch. Its unstored outcomes are retried. */
     settle: (batch: readonly DeliveryOutcome[], unstored: readonly DeliveryOutcome[], steadyMs: number) => {
       writes--;
       pending -= batch.length - unstored.length;
-      failures = unstored.length === 0 ? 0 : failures + 1;
-      waiting.unshift(...unstored);
-      dueAtMs = waiting.length === 0 ? undefined : steadyMs + (failures === 0 ? 0 : retryDelay());
+      const isRetry = batch === retry;
+      if (isRetry) retry = undefined;
+      const [first] = batch;
+      if (first === undefined) return;
+      const part = partOf(first);
+      part.unshift(...unstored);
+      if (unstored.length > 0) noteFailed(part, isRetry, steadyMs);
+      else if (isRetry || failed.has(part)) noteRecovered();
+      else if (part.length === 0) parts.delete(keyOf(first));
+      dueAtMs = ready.size === 0 ? undefined : steadyMs;
     },
 
     /**
-     * Turns outcomes that waited for long enough into a batch. Call it between turns of the event loop, so that a batch has all outcomes of
+     * Turns outcomes that waited for long enough into batches. Call it between turns of the event loop, so that a batch has all outcomes of
      * the turn.
      */
     ripen: (steadyMs: number) => {
-      isRipe = nextAtMs(steadyMs) <= steadyMs;
+      if (readyAtMs(steadyMs) <= steadyMs) ripe = ready.size;
+      isRetryRipe = retryAtMs <= steadyMs;
     },
     /** Stores waiting outcomes without waiting for further ones. */
     hurry: () => {
-      isRipe = true;
+      ripe = ready.size;
+      isRetryRipe = true;
     },
     /** Returns the time for the next call of `ripen`, as far as it is known. */
     nextAtMs,

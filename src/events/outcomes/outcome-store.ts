@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../../generated/tables.ts';
 import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
-import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
+import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** Key and owner of a lease. A process that lost the lease matches no row. */
@@ -50,19 +50,17 @@ export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
  */
 export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   return {
-    /** Writes all outcomes with one statement, or one transaction on a distributed database. Rows whose fence no longer matches stay as they are. */
-    write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
-      const written = await perAccount(
-        knex,
-        outcomes.map((outcome) => ({ outcome, accountId: outcome.lease.accountId })),
-        (via, ofOne, accountId) => {
-          const ofAccount = ofOne.map(({ outcome }) => outcome);
-          return accountId === undefined ? writeAll(via, ofAccount) : writeOfAccount(via, ofAccount, accountId);
-        },
-      );
-      const sumOf = (state: keyof WrittenOutcomes) => written.reduce((sum, counts) => sum + counts[state], 0);
-      return { delivered: sumOf('delivered'), waiting: sumOf('waiting'), queued: sumOf('queued') };
-    },
+    /**
+     * Returns whether outcomes of different accounts are written apart: on a distributed database, so that an account does not wait for the node
+     * of another one, and a transaction is on one node.
+     */
+    isPerAccount: (): Promise<boolean> => isDistributed(knex),
+
+    /**
+     * Writes outcomes with one statement, or those of one account with one transaction on a distributed database. Rows whose fence no longer
+     * matches stay as they are.
+     */
+    write: (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => writePart(knex, outcomes),
 
     /**
      * Ends the schedule of a delivery, which becomes queued. `within` runs in the same transaction, once the lease is known to be valid.
@@ -77,9 +75,7 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
         // Before the shared lock of the statement below. Two transactions that both upgrade that lock would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
         const failed = [{ ...row, kind: 'failed' }] as const;
-        const { queued } = (await isDistributed(trx))
-          ? await writeOfAccount(trx, failed, accountId)
-          : await writeAll(trx, failed);
+        const { queued } = await writePart(trx, failed);
         if (queued === 0) return false;
         await within(trx);
         return true;
@@ -90,6 +86,11 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
       while ((await queueWaiting(knex, { accountId, subscriptionId }, batchRows)) > 0);
     },
   };
+}
+
+async function writePart(via: Knex, outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> {
+  if (!(await isDistributed(via))) return writeAll(via, outcomes);
+  return writeOfAccount(via, outcomes, firstOf(outcomes).lease.accountId);
 }
 
 async function writeAll(via: Knex, outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> {
@@ -108,18 +109,53 @@ type EndedRow = Pick<Tables['delivery'], 'state'> & { readonly kind: OutcomeRow[
  * that also inserts would read the changed rows back through the coordinator.
  */
 function writeOfAccount(knex: Knex, outcomes: readonly OutcomeRow[], accountId: number): Promise<WrittenOutcomes> {
-  const writeRows = async (via: Knex): Promise<WrittenOutcomes> => {
-    const { rows } = await via.raw<{ rows: EndedRow[] }>(change(accountId), columnsOf(outcomes));
-    const attempts = rows.filter(({ kind }) => kind !== 'released').map(({ kind, state, ...attempt }) => attempt);
-    if (attempts.length > 0) await via('delivery_attempt').insert(attempts);
-    const kept = rows.filter(({ kind }) => kind !== 'delivered');
-    return {
-      delivered: rows.length - kept.length,
-      waiting: kept.filter(({ state }) => state === 'waiting').length,
-      queued: kept.filter(({ state }) => state === 'queued').length,
-    };
-  };
+  const delivered = outcomes.filter((outcome) => outcome.kind === 'delivered');
+  const writeRows = (via: Knex): Promise<WrittenOutcomes> =>
+    delivered.length === outcomes.length
+      ? removeDelivered(via, delivered, accountId)
+      : change(via, outcomes, accountId);
   return knex.isTransaction ? writeRows(knex) : knex.transaction(writeRows);
+}
+
+/** The form of nearly every batch. Coordinator and node plan it in about half of the time that the whole statement takes. */
+async function removeDelivered(
+  via: Knex,
+  outcomes: readonly Extract<OutcomeRow, { readonly kind: 'delivered' }>[],
+  accountId: number,
+): Promise<WrittenOutcomes> {
+  const { rows } = await via.raw<{ rows: (object & { readonly place: number })[] }>(remove(accountId), [
+    arrayLiteral(outcomes.map(({ lease }) => lease.id)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.owner)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.attempts)),
+  ]);
+  const attempts = rows.flatMap(({ place, ...delivery }) => {
+    const attempt = outcomes[place - 1]?.attempt;
+    if (attempt === undefined) return [];
+    return {
+      ...delivery,
+      attempted_at: attempt.attemptedAt,
+      delivered: true,
+      duration_ms: Math.round(attempt.durationMs),
+      status_code: attempt.statusCode ?? null,
+      error: attempt.error ?? null,
+      answer: attempt.answer ?? null,
+      request_headers: attempt.requestHeaders === undefined ? null : JSON.stringify(attempt.requestHeaders),
+    };
+  });
+  if (attempts.length > 0) await via('delivery_attempt').insert(attempts);
+  return { delivered: attempts.length, waiting: 0, queued: 0 };
+}
+
+async function change(via: Knex, outcomes: readonly OutcomeRow[], accountId: number): Promise<WrittenOutcomes> {
+  const { rows } = await via.raw<{ rows: EndedRow[] }>(changeRows(accountId), columnsOf(outcomes));
+  const attempts = rows.filter(({ kind }) => kind !== 'released').map(({ kind, state, ...attempt }) => attempt);
+  if (attempts.length > 0) await via('delivery_attempt').insert(attempts);
+  const kept = rows.filter(({ kind }) => kind !== 'delivered');
+  return {
+    delivered: rows.length - kept.length,
+    waiting: kept.filter(({ state }) => state === 'waiting').length,
+    queued: kept.filter(({ state }) => state === 'queued').length,
+  };
 }
 
 /**
@@ -267,7 +303,7 @@ const WRITE = `
     (select count(*)::int from kept where state = 'queued') as queued`;
 
 /** Times are texts, because a date of JavaScript has milliseconds only. */
-const change = (accountId: number) => `
+const changeRows = (accountId: number) => `
   with ${INPUT},
   ${gone(accountId)},
   ${kept(accountId)}
@@ -277,3 +313,14 @@ const change = (accountId: number) => `
     d.instance_id, d.type, d.unfiltered, d.created_at::text as delivery_created_at
   from input i
   join (select * from gone union all select * from kept) d on d.account_id = i.account_id and d.id = i.id`;
+
+const remove = (accountId: number) => `
+  with gone as (
+    delete from delivery d
+    using unnest(?::bigint[], ?::uuid[], ?::int[]) with ordinality as i(id, owner, attempts, place)
+    where d.id = i.id and ${isHeldBy('i')} ${isOfAccount('d', accountId)}
+    returning d.*, i.place
+  )
+  select d.place, d.account_id, d.id as delivery_id, d.attempts + 1 as attempt, d.subscription_id, d.event_id,
+    d.event_at::text as event_at, d.instance_id, d.type, d.unfiltered, d.created_at::text as delivery_created_at
+  from gone d`;

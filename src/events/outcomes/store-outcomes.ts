@@ -27,8 +27,7 @@ export interface OutcomePorts {
 type Exhausted = Extract<DeliveryOutcome, { readonly kind: 'exhausted' }>;
 
 /**
- * Stores a batch: most of it by one statement, and each end of a schedule in a transaction of its own. It yields each part when it is
- * stored.
+ * Stores a batch: most of it by one statement, and each end of a schedule in a transaction of its own. It yields each part when it is stored.
  */
 export async function* storeOutcomes(ports: OutcomePorts, batch: readonly DeliveryOutcome[]): AsyncGenerator<Stored> {
   const rows = batch.filter((outcome) => outcome.kind !== 'exhausted');

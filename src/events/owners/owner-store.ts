@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
-import type { ColumnsOf, RowOf } from '../../db/row.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../../db/row.ts';
 
 type DeliveryKey = RowOf<'delivery', 'account_id' | 'id'>;
 
@@ -11,6 +11,14 @@ export function createOwnerStore(knex: Knex) {
   return {
     add: async (id: string): Promise<void> => {
       await knex('event_owner').insert({ id });
+    },
+
+    /** Returns the number of living owners. */
+    count: async (): Promise<number> => {
+      const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
+        'select count(*)::int as count from event_owner',
+      );
+      return firstOf(rows).count;
     },
 
     /** Returns false when the row is gone because another process considered this one dead. */

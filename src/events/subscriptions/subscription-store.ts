@@ -42,9 +42,9 @@ const TALLY = `
     least(waiting.count + coalesce(in_flight.retrying, 0), :most) as retrying
   from subscription s left join in_flight on in_flight.subscription_id = s.id,
     lateral (select count(*) from (select from delivery d
-      where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'queued' limit :most) d) queued,
+      where d.account_id = :accountId and d.subscription_id = s.id and d.state = 'queued' limit :most) d) queued,
     lateral (select count(*) from (select from delivery d
-      where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'waiting' and d.is_retry limit :most) d) waiting
+      where d.account_id = :accountId and d.subscription_id = s.id and d.state = 'waiting' and d.is_retry limit :most) d) waiting
   where s.account_id = :accountId and s.id = any(cast(:ids as bigint[]))`;
 
 export function createSubscriptionStore(knex: Knex) {
@@ -195,14 +195,14 @@ export function createSubscriptionStore(knex: Knex) {
       // Locked in their order: accepting holds several of them as well, and two that wait for each other would wait for ever.
       const { rows } = await via.raw<{ rows: RowOf<'subscription', 'id' | 'url'>[] }>(
         `with chosen as materialized (
-           select account_id, id from subscription
+           select id from subscription
            where account_id = :accountId and state = 'deactivated' and deleted_at is null
              and (cast(:id as bigint) is null or id = :id)
              and (cast(:urls as text[]) is null or url = any(cast(:urls as text[])))
-           order by account_id, id for no key update
+           order by id for no key update
          )
          update subscription s set state = 'active', reason = null, state_changed_at = now(), updated_at = now()
-         from chosen c where s.account_id = c.account_id and s.id = c.id
+         from chosen c where s.account_id = :accountId and s.id = c.id
          returning s.id, s.url`,
         { accountId, id: id ?? null, urls: urls === undefined ? null : [...urls] },
       );

@@ -1,3 +1,4 @@
+import { BUCKETS, type Buckets, bucketOf } from '../../work-buckets.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { Fence } from '../outcomes/outcome-store.ts';
 
@@ -19,14 +20,29 @@ export type Agenda = ReturnType<typeof createAgenda>;
 const NOW = Number.NEGATIVE_INFINITY;
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function createAgenda() {
+/**
+ * Creates the agenda of a process that looks in these buckets. What becomes due in others is news for other processes.
+ */
+export function createAgenda(buckets: Pick<Buckets, 'has'>) {
   let lookAtMs = NEVER;
+  const elsewhere = new Map<number, number>();
   let pauses: number[] = [];
   const ordered = new Set<number>();
   const parked = new Map<number, ParkedLane>();
 
   function noteDue(atMs: number): void {
     lookAtMs = Math.min(lookAtMs, atMs);
+  }
+
+  function noteDueOf(subscriptionId: number, atMs: number): void {
+    const bucket = bucketOf(subscriptionId);
+    if (buckets.has(subscriptionId)) noteDue(atMs);
+    else if (atMs !== NEVER) elsewhere.set(bucket, Math.min(atMs, elsewhere.get(bucket) ?? NEVER));
+  }
+
+  function wantOrdered(subscriptionId: number): void {
+    if (buckets.has(subscriptionId)) ordered.add(subscriptionId);
+    else noteDueOf(subscriptionId, NOW);
   }
 
   function takeOrdered(): readonly number[] {
@@ -37,10 +53,19 @@ export function createAgenda() {
   }
 
   return {
+    /** Returns whether this process looks for deliveries of a subscription. */
+    isOurs: buckets.has,
     /** Notes that deliveries may be due, or that there is room for them. */
     want: () => noteDue(NOW),
+    /** Notes that deliveries of any subscription may be due. */
+    wantAll: () => {
+      noteDue(NOW);
+      for (let bucket = 0; bucket < BUCKETS; bucket++) noteDueOf(bucket, NOW);
+    },
+    /** Notes that deliveries of a subscription are due. */
+    wantOf: (subscriptionId: number) => noteDueOf(subscriptionId, NOW),
     /** Notes that one ordered subscription has room. */
-    wantOrdered: (subscriptionId: number) => void ordered.add(subscriptionId),
+    wantOrdered,
     /** Notes the time at which a delivery becomes due. */
     noteDue,
 
@@ -53,9 +78,9 @@ export function createAgenda() {
     /** Notes that an outcome is stored, so that the next delivery can be loaded. */
     noteStored: (outcome: DeliveryOutcome) => {
       const { lease } = outcome;
-      if (lease.ordered) ordered.add(lease.subscriptionId);
-      else if (outcome.kind === 'failed') noteDue(outcome.next.dueAt?.getTime() ?? NEVER);
-      else if (outcome.kind === 'released') noteDue(outcome.dueAt.getTime());
+      if (lease.ordered) wantOrdered(lease.subscriptionId);
+      else if (outcome.kind === 'failed') noteDueOf(lease.subscriptionId, outcome.next.dueAt?.getTime() ?? NEVER);
+      else if (outcome.kind === 'released') noteDueOf(lease.subscriptionId, outcome.dueAt.getTime());
     },
 
     /** Notes receivers that respond again and whose first attempts were parked. */
@@ -80,6 +105,16 @@ export function createAgenda() {
       const lanes = [...parked.values()];
       parked.clear();
       return lanes;
+    },
+
+    /** Returns whether deliveries of buckets of other processes become due. */
+    hasNews: () => elsewhere.size > 0,
+
+    /** Returns the buckets of other processes with the time at which a delivery becomes due, and removes them from the agenda. */
+    takeNews: (): ReadonlyMap<number, number> => {
+      const news = new Map(elsewhere);
+      elsewhere.clear();
+      return news;
     },
 
     /** Returns the time of the next sweep, as far as known. A time in the past means now. */

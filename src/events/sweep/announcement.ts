@@ -1,7 +1,10 @@
 import type { Clock, EndWait } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 
-/** Topic of the message that deliveries became due. Every process that sends receives it. */
+/**
+ * Topic of the message that deliveries become due. Every process that sends receives it. The payload names buckets and times, see
+ * `toPayload`; an empty one means all deliveries, now.
+ */
 export const DUE_TOPIC = 'delivery-due';
 
 /** Topic of the message that the queue of a subscription was released. Its owners push at once, even after failures. */
@@ -41,4 +44,17 @@ export function createAnnouncement(
       await sending;
     },
   };
+}
+
+/** Writes buckets with the time, in milliseconds since 1970, at which a delivery in them becomes due. A time in the past means now. */
+export function toPayload(news: ReadonlyMap<number, number>): string {
+  return [...news].map(([bucket, atMs]) => `${bucket}:${Math.max(0, atMs)}`).join(',');
+}
+
+/** Reads what `toPayload` wrote. */
+export function readPayload(payload: string): readonly { readonly bucket: number; readonly atMs: number }[] {
+  return payload.split(',').map((entry) => {
+    const [bucket = Number.NaN, atMs = 0] = entry.split(':').map(Number);
+    return { bucket, atMs };
+  });
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
+import { inBuckets } from '../../work-buckets.ts';
 
 /** A subscription with deliveries that are due. */
 export interface DueEndpoint extends RowOf<'delivery', 'account_id' | 'subscription_id'> {
@@ -57,14 +58,38 @@ export type ClaimStore = ReturnType<typeof createClaimStore>;
 export function createClaimStore(knex: Knex) {
   return {
     /**
-     * Returns up to `visits` subscriptions above the cursor that have waiting deliveries, with the number of due ones. The query skips from
-     * one subscription to the next in the index, however many deliveries each has.
+     * Returns up to `visits` subscriptions above the cursor that have waiting deliveries, and of those in the buckets whether some are due. It
+     * may leave out those without.
+     * The query skips from one subscription to the next in the index, however many deliveries each has.
      */
-    endpoints: async (afterId: number, visits: number, now: Date): Promise<readonly DueEndpoint[]> => {
+    endpoints: async (
+      afterId: number,
+      visits: number,
+      { now, buckets }: { readonly now: Date; readonly buckets: readonly number[] },
+    ): Promise<readonly DueEndpoint[]> => {
+      const held = [...buckets];
       const { rows } = (await isDistributed(knex))
-        ? await knex.raw<{ rows: DueEndpoint[] }>(DISTRIBUTED_ENDPOINTS, [now, now, afterId, visits])
-        : await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, now, now]);
+        ? await knex.raw<{ rows: DueEndpoint[] }>(DISTRIBUTED_ENDPOINTS, [
+            ...[now, now],
+            ...[afterId, held, now, visits],
+          ])
+        : await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, held, now, held, now]);
       return rows;
+    },
+
+    /**
+     * Returns the subscriptions with due deliveries, of those in the buckets, if at most `limit` deliveries are due. Undefined if more are, or if
+     * the database is distributed. Its cost follows from the deliveries that are due, and not from the subscriptions whose deliveries wait.
+     */
+    fewDue: async (
+      limit: number,
+      { now, buckets }: { readonly now: Date; readonly buckets: readonly number[] },
+    ): Promise<readonly DueEndpoint[] | undefined> => {
+      if (await isDistributed(knex)) return undefined;
+      const { rows } = await knex.raw<{ rows: { readonly many: boolean }[] }>(MANY_DUE, [limit, now]);
+      if (firstOf(rows).many) return undefined;
+      const { rows: due } = await knex.raw<{ rows: DueEndpoint[] }>(FEW_DUE, [now, [...buckets]]);
+      return due;
     },
 
     /**
@@ -130,17 +155,10 @@ export function createClaimStore(knex: Knex) {
       return new Map(rows.map(({ id, ...body }) => [id, body]));
     },
 
-    /** Returns the time at which the next delivery becomes due. */
-    nextDue: async (now: Date): Promise<Date | undefined> => {
-      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(NEXT_DUE, [now]);
+    /** Returns the time at which the next delivery in these buckets becomes due. */
+    nextDue: async (now: Date, buckets: readonly number[]): Promise<Date | undefined> => {
+      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(NEXT_DUE, [now, [...buckets]]);
       return firstOf(rows).due ?? undefined;
-    },
-
-    /** Returns how many seconds overdue the oldest due delivery is; 0 if none is. Ordered deliveries behind a failing one do not count. */
-    oldestDueSeconds: async (now: Date): Promise<number> => {
-      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(OLDEST_DUE);
-      const { due } = firstOf(rows);
-      return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },
 
     /** Makes parked first attempts of subscriptions due at once. */
@@ -193,7 +211,7 @@ function hop(condition: string): string {
 }
 
 // `ordered` and `is_retry` are written as in the index, so that each question needs only its first entry.
-const isDue = (isRetry: boolean) => `coalesce((
+const isDue = (isRetry: boolean) => `${inBuckets('endpoint.subscription_id')} and coalesce((
     select d.due <= ? from delivery d
     where d.state = 'waiting' and d.subscription_id = endpoint.subscription_id
       and d.ordered = false and d.is_retry = ${isRetry}
@@ -204,21 +222,38 @@ const ENDPOINTS = `${hop("state = 'waiting'")}
   select account_id as "accountId", subscription_id as "subscriptionId", ${ofSubscription('url', 'endpoint')} as url, ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
   from endpoint`;
 
-const hasWaiting = (condition: string) => `exists (
+/** Reads the start of the index over due times, however many deliveries are due. */
+const MANY_DUE = `
+  select coalesce((
+    select due from delivery where state = 'waiting' and not ordered order by due offset ? limit 1
+  ) <= ?, false) as many`;
+
+const FEW_DUE = `
+  with endpoint as materialized (
+    select account_id, subscription_id, bool_or(not is_retry) as firsts, bool_or(is_retry) as retries from delivery
+    where state = 'waiting' and not ordered and due <= ? and ${inBuckets('subscription_id')}
+    group by account_id, subscription_id
+  )
+  select account_id as "accountId", subscription_id as "subscriptionId", ${ofSubscription('url', 'endpoint')} as url,
+    firsts as "dueFirsts", retries as "dueRetries"
+  from endpoint`;
+
+const hasDue = (condition = '') => `exists (
     select from delivery d
-    where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'waiting' ${condition}
+    where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'waiting' and d.ordered = false
+      and d.due <= ? ${condition}
   )`;
 
 /**
- * The same without a recursion, which a distributed database refuses over several nodes. Each subscription costs one look into the index. A
- * subscription is only removed after its deliveries.
+ * The same without a recursion, which a distributed database refuses over several nodes. It returns only subscriptions with due deliveries,
+ * so that its cost follows from these, and not from all that wait. A subscription is only removed after its deliveries.
  */
 const DISTRIBUTED_ENDPOINTS = `
   select s.account_id as "accountId", s.id as "subscriptionId", s.url,
-    ${hasWaiting('and d.ordered = false and d.is_retry = false and d.due <= ?')} as "dueFirsts",
-    ${hasWaiting('and d.ordered = false and d.is_retry = true and d.due <= ?')} as "dueRetries"
+    ${hasDue('and d.is_retry = false')} as "dueFirsts",
+    ${hasDue('and d.is_retry = true')} as "dueRetries"
   from subscription s
-  where s.id > ? and ${hasWaiting('')}
+  where s.id > ? and ${inBuckets('s.id')} and ${hasDue()}
   order by s.id limit ?`;
 
 // An array of places in the table, as the planner knows no better way to them than going there; a join by key might read all of a large table.
@@ -283,9 +318,8 @@ const payloads = (accountId: number | undefined) => `
   ) sized
   where sized.running_bytes <= ?::bigint or sized.ordinality = 1`;
 
-const NEXT_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered and due > ?`;
-
-const OLDEST_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered`;
+const NEXT_DUE = `select min(due) as due from delivery
+  where state = 'waiting' and not ordered and due > ? and ${inBuckets('subscription_id')}`;
 
 const unpark = (accountId: number | undefined) => `
   update delivery d set due = ?, updated_at = now()

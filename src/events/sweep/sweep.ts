@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { isUniqueViolation } from '../../db/violations.ts';
+import type { Buckets } from '../../work-buckets.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { createRotation } from '../fairness.ts';
 import { type DeliveryLease, hostOf } from '../lease.ts';
@@ -8,14 +9,16 @@ import type { Agenda } from './agenda.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share, StoredBody } from './claim-store.ts';
 
 export interface SweepPorts {
-  readonly store: Omit<ClaimStore, 'oldestDueSeconds' | 'unpark' | 'nextDue'>;
+  readonly store: Omit<ClaimStore, 'unpark' | 'nextDue'>;
   /** Free capacity of the dispatcher. */
   readonly room: Pick<Dispatcher, 'sweepRoom' | 'accountRoom' | 'wantRoom' | 'hasBytes' | 'freeBytes'>;
+  /** Only deliveries of these are claimed. */
+  readonly buckets: Pick<Buckets, 'has' | 'held'>;
   /** Gets the times at which ordered subscriptions must be read again. */
   readonly agenda: Pick<Agenda, 'noteDue' | 'wantOrdered'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: { readonly fraction: () => number };
-  readonly options: Pick<EngineOptions, 'claimRows' | 'minClaimShare' | 'visits' | 'maxVisits'>;
+  readonly options: Pick<EngineOptions, 'claimRows' | 'minClaimShare' | 'fewDue' | 'visits' | 'maxVisits'>;
   /** Owner in whose name deliveries are claimed. */
   readonly owner: string;
   /** Stops claiming. */
@@ -47,6 +50,9 @@ export async function* claimDue(ports: SweepPorts): AsyncGenerator<Claimed> {
 }
 
 async function* claimOnce(ports: SweepPorts): AsyncGenerator<readonly ClaimedRow[]> {
+  const { store, buckets, clock, random, options } = ports;
+  const few = await store.fewDue(options.fewDue, { now: new Date(clock.now()), buckets: buckets.held() });
+  if (few !== undefined) return yield* claimFrom(ports, inTurns(few, random.fraction()));
   let afterId: number | undefined = 0;
   while (afterId !== undefined && !ports.signal.aborted) {
     const look: DueLook = await lookFrom(ports, afterId);
@@ -62,12 +68,18 @@ interface DueLook {
 }
 
 /** Reads up to `maxVisits` subscriptions above the cursor and returns their due deliveries, with accounts in turns, and the next cursor. */
-async function lookFrom({ store, clock, random, options, signal }: SweepPorts, afterId: number): Promise<DueLook> {
+async function lookFrom(
+  { store, buckets, clock, random, options, signal }: SweepPorts,
+  afterId: number,
+): Promise<DueLook> {
   const due: DueEndpoint[] = [];
   let lastId = afterId;
   let visited = 0;
   for (let visits = 0; visits < options.maxVisits && !signal.aborted; visits += visited) {
-    const endpoints = await store.endpoints(lastId, options.visits, new Date(clock.now()));
+    const endpoints = await store.endpoints(lastId, options.visits, {
+      now: new Date(clock.now()),
+      buckets: buckets.held(),
+    });
     due.push(...endpoints.filter(({ dueFirsts, dueRetries }) => dueFirsts || dueRetries));
     lastId = endpoints.at(-1)?.subscriptionId ?? lastId;
     visited = endpoints.length;
@@ -156,10 +168,10 @@ async function* claimAllOrdered(ports: SweepPorts): AsyncGenerator<Claimed> {
 }
 
 async function* claimHeads(ports: SweepPorts, heads: readonly OrderedHead[]): AsyncGenerator<Claimed> {
-  const { store, agenda, clock, owner } = ports;
+  const { store, buckets, agenda, clock, owner } = ports;
   const nowMs = clock.now();
   const budget = createBudget(ports);
-  const waiting = heads.filter(({ state }) => state === 'waiting');
+  const waiting = heads.filter(({ state, subscriptionId }) => state === 'waiting' && buckets.has(subscriptionId));
   for (const head of waiting) if (dueAt(head) > nowMs) agenda.noteDue(dueAt(head));
   const due = waiting.filter((head) => dueAt(head) <= nowMs && budget(head.accountId, 1) > 0);
   if (due.length === 0) return;

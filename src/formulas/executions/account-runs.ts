@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { perAccount } from '../../db/distributed.ts';
+import { inBuckets } from '../../work-buckets.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
 
 /** A new execution as its row has it. */
@@ -302,6 +303,7 @@ interface FoundRun {
 
 /** Which runs a process claims. */
 export interface RunClaim {
+  readonly buckets: readonly number[];
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly limit: number;
@@ -314,12 +316,12 @@ export interface RunClaim {
 /** Claims due runs: a distributed database locks rows of one account at a time only, so they are found first, without a lock. */
 export async function claimPerAccount(
   knex: Knex,
-  { now, leaseUntil, limit, share, except, candidates }: RunClaim,
+  { now, leaseUntil, limit, share, except, buckets, candidates }: RunClaim,
   returned: (accountId: number) => string,
 ): Promise<readonly ClaimedRun[]> {
   const { rows: due } = await knex.raw<{ rows: FoundRun[] }>(FIND_DUE, [
-    ...[now, now, arrayLiteral(except), candidates],
-    ...[now, now, arrayLiteral(except), share, limit],
+    ...[now, now, arrayLiteral(buckets), arrayLiteral(except), candidates],
+    ...[now, now, arrayLiteral(buckets), arrayLiteral(except), share, limit],
   ]);
   const claimed = await perAccount(knex, due, async (via, runs, accountId = 0) => {
     const { rows } = await via.raw<{ rows: ClaimedRun[] }>(
@@ -344,11 +346,12 @@ export async function claimPerAccount(
 const FIND_DUE = `
   with plain as materialized (
     select account_id, id, due from formula_run
-    where not serial and due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    where not serial and due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('id')}
+      and account_id <> all(?::bigint[])
     order by due limit ?
   ),
   head as materialized (
-    select distinct on (account_id, formula_instance_id) account_id, id, due, lease_until from formula_run
+    select distinct on (account_id, formula_instance_id) account_id, formula_instance_id, id, due, lease_until from formula_run
     where serial order by account_id, formula_instance_id, id
   ),
   ranked as (
@@ -357,7 +360,8 @@ const FIND_DUE = `
       select * from plain
       union all
       select account_id, id, due from head
-      where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+      where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('formula_instance_id')}
+        and account_id <> all(?::bigint[])
     ) r
   )
   select account_id as "accountId", id from ranked where place <= ? order by place, due limit ?`;

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
+import { inBuckets } from '../../work-buckets.ts';
 import { claimPerAccount, commitPerAccount, heldAndEnded, startPerAccount } from './account-runs.ts';
 import type {
   ClaimedRun,
@@ -47,6 +48,7 @@ export type RunCommitNext =
     };
 
 export interface ClaimRequest {
+  readonly buckets: readonly number[];
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly limit: number;
@@ -91,18 +93,20 @@ export function createRunStore(knex: Knex) {
     },
 
     /** Claims runs that are due, the longest due first, at most `share` per account. */
-    claim: async ({ now, leaseUntil, limit, share, except }: ClaimRequest): Promise<readonly ClaimedRun[]> => {
+    claim: async ({ now, leaseUntil, limit, share, except, buckets }: ClaimRequest): Promise<readonly ClaimedRun[]> => {
       if (await isDistributed(knex)) {
-        const claim = { now, leaseUntil, limit, share, except, candidates: limit * CANDIDATES };
+        const claim = { now, leaseUntil, limit, share, except, buckets, candidates: limit * CANDIDATES };
         return claimPerAccount(knex, claim, returned);
       }
       const { rows } = await runNamed<ClaimedRun>(knex, CLAIM, [
         now,
         now,
+        arrayLiteral(buckets),
         arrayLiteral(except),
         limit * CANDIDATES,
         now,
         now,
+        arrayLiteral(buckets),
         arrayLiteral(except),
         share,
         limit,
@@ -111,11 +115,12 @@ export function createRunStore(knex: Knex) {
       return rows;
     },
 
-    /** Returns the time when the next run is due that nobody has; undefined if there is none. */
-    nextDue: async (now: Date): Promise<Date | undefined> => {
+    /** Returns the time when the next run in these buckets is due that nobody has; undefined if there is none. */
+    nextDue: async (now: Date, buckets: readonly number[]): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(greatest(due, coalesce(lease_until, due))) as due from formula_run where due > ? or lease_until > ?',
-        [now, now],
+        `select min(greatest(due, coalesce(lease_until, due))) as due from formula_run
+         where (due > ? or lease_until > ?) and ${inBuckets(BUCKETED_BY)}`,
+        [now, now, [...buckets]],
       );
       return rows[0]?.due ?? undefined;
     },
@@ -216,6 +221,9 @@ export function createRunStore(knex: Knex) {
 /** The ratio of due runs that are read to those that are claimed, so that one account with many does not hide the others. */
 const CANDIDATES = 4;
 
+/** The id by which a run falls into a bucket. Runs of single-threaded instances follow one another in one process. */
+const BUCKETED_BY = 'case when serial then formula_instance_id else id end';
+
 /** Maximum stored size of an input that a claim returns. Larger ones are read when their run begins. */
 const CLAIMED_INPUT_BYTES = 8 * 1024;
 
@@ -270,7 +278,8 @@ const CLAIM = {
   sql: `
   with recursive plain as materialized (
     select account_id, id, due from formula_run
-    where not serial and due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    where not serial and due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('id')}
+      and account_id <> all(?::bigint[])
     order by due limit ?
     for update skip locked
   ),
@@ -287,7 +296,8 @@ const CLAIM = {
     select account_id, id, due from formula_run
     where (account_id, id) in (
       select account_id, id from head
-      where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[]))
+      where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('formula_instance_id')}
+        and account_id <> all(?::bigint[]))
     for update skip locked
   ),
   ranked as (

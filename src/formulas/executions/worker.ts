@@ -1,7 +1,7 @@
 import { isAppError } from '../../errors.ts';
 import { createGroupCommit, type Unit } from '../../events/accept/group-commit.ts';
 import { createPool } from '../../events/fairness.ts';
-import { createAlarm, every } from '../../events/timers.ts';
+import { createDueLooks, every } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import { LIMITS } from '../model.ts';
 import { createHeavyRuns } from './heavy-runs.ts';
@@ -75,14 +75,13 @@ export type ExecutionWorker = ReturnType<typeof createExecutionWorker>;
 
 /** Runs the executions that are due. All processes together run each one at a time. */
 export function createExecutionWorker(
-  { clock, log }: Pick<Platform, 'clock' | 'log'>,
+  { clock, log, buckets }: Pick<Platform, 'clock' | 'log' | 'buckets'>,
   { store, noteEnded, noteMail, options, ...ports }: ExecutionWorkerPorts,
 ) {
   const slots = createPool(options.concurrency);
   const enterHeavy = createHeavyRuns();
   const running = new Set<Running>();
   const failures = new Map<string, number>();
-  const alarm = createAlarm(clock, look);
   const stopping = new AbortController();
   const commits = createGroupCommit<CommitUnit>({
     write: writeAll,
@@ -90,52 +89,28 @@ export function createExecutionWorker(
     maxBytes: options.commitBytes,
     writesInFlight: 2,
   });
-  let hasStarted = false;
-  let looking: Promise<void> | undefined;
-  let mustLookAgain = false;
+  const looks = createDueLooks({
+    clock,
+    signal: stopping.signal,
+    options: { gatherMs: 0, lookMs: options.lookMs },
+    // A slot becomes free first, and then the worker looks again.
+    nextDue: async (claimed) => (slots.free() <= 0 ? undefined : store.nextDue(claimed, buckets.held())),
+    takeDue: async (noteQuery) => {
+      noteQuery();
+      return (await claim()) > 0 && slots.free() > 0;
+    },
+    noteFailure: (error) => log.warn({ err: error }, 'could not look for due executions of formulas; trying again'),
+  });
   let endRenewals: (() => Promise<void>) | undefined;
-
-  function look(): void {
-    if (!hasStarted || stopping.signal.aborted) return;
-    if (looking !== undefined) {
-      mustLookAgain = true;
-      return;
-    }
-    mustLookAgain = false;
-    looking = takeDue().finally(() => {
-      looking = undefined;
-      if (mustLookAgain) look();
-    });
-  }
-
-  async function takeDue(): Promise<void> {
-    try {
-      let found: number;
-      do found = await claim();
-      while (found > 0 && slots.free() > 0 && !stopping.signal.aborted);
-      if (slots.free() <= 0) return alarm.ringIn(options.lookMs);
-      const nowMs = clock.now();
-      const due = await store.nextDue(new Date(nowMs));
-      alarm.ringIn(Math.min(options.lookMs, due === undefined ? options.lookMs : Math.max(1, due.getTime() - nowMs)));
-    } catch (error) {
-      log.warn({ err: error }, 'could not look for due executions of formulas; trying again');
-      alarm.ringIn(options.lookMs);
-    }
-  }
 
   /** @returns how many */
   async function claim(): Promise<number> {
-    const limit = slots.free();
-    if (limit <= 0) return 0;
     const nowMs = clock.now();
-    const busy = new Set([...running].map(({ run }) => run.accountId));
-    const claimed = await store.claim({
-      now: new Date(nowMs),
-      leaseUntil: new Date(nowMs + options.leaseMs),
-      limit,
-      share: Math.max(1, slots.room(-1)),
-      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
-    });
+    const held = buckets.held();
+    const claimable = slots.claimable();
+    if (claimable.limit <= 0 || held.length === 0) return 0;
+    const leaseUntil = new Date(nowMs + options.leaseMs);
+    const claimed = await store.claim({ buckets: held, now: new Date(nowMs), leaseUntil, ...claimable });
     for (const run of claimed) begin(run);
     return claimed.length;
   }
@@ -147,7 +122,7 @@ export function createExecutionWorker(
     one.work = work(one).finally(() => {
       running.delete(one);
       slots.give(run.accountId);
-      look();
+      looks.look();
     });
   }
 
@@ -182,7 +157,7 @@ export function createExecutionWorker(
     // The lease is kept until then: nobody takes the run before its time.
     const waitMs = options.backoffMs * 2 ** Math.min(count - 1, MOST_DOUBLINGS);
     await store.renew([run], new Date(clock.now() + waitMs));
-    alarm.ringIn(waitMs);
+    looks.lookIn(waitMs);
   }
 
   function commit(wanted: RunCommit): Promise<{ readonly isCancelled: boolean } | undefined> {
@@ -220,22 +195,20 @@ export function createExecutionWorker(
 
   return {
     start: () => {
-      hasStarted = true;
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      look();
+      looks.start();
     },
     /** Something may be due. */
-    wake: look,
+    wake: looks.look,
     /** Number of executions that run in this process. */
     busy: () => running.size,
     /** Starts no more executions, breaks off those in progress, and releases them to other processes. */
     stop: async (timeoutMs: number) => {
-      alarm.end();
       const endWait = clock.after(timeoutMs, () => {
         for (const { lost } of running) lost.abort(new Error('The service is stopping.'));
       });
       stopping.abort(new Error('The service is stopping.'));
-      await looking;
+      await looks.end();
       await Promise.all([...running].map(({ work: current }) => current));
       endWait();
       await commits.idle();

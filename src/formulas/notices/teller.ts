@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { EventPublisher, Publisher } from '../../events/notifications/notifications.ts';
-import { createAlarm } from '../../events/timers.ts';
+import { createDueLooks } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import { announceChange } from '../changes.ts';
 import { asUrl, EMAIL, WEBHOOK_URL } from '../check-instance.ts';
@@ -22,6 +22,7 @@ export interface TellerPorts {
 const BATCH = 200;
 /** Milliseconds between two looks at the database. */
 const LOOK_MS = 30_000;
+const LEAST_WAIT_MS = 1_000;
 /** Time for which a process reserves a mail that it sends. */
 const RESERVED_MS = 5 * 60_000;
 const MOST_TRIES = 8;
@@ -42,41 +43,25 @@ export function createTeller(
   { prepareNotice, prepareEvent, sendMail }: TellerPorts,
 ) {
   const store = createNoticeStore(knex);
-  const alarm = createAlarm(clock, () => void look());
-  let looking: Promise<void> = Promise.resolve();
-  let isWaiting = false;
-  let isStopped = true;
-
-  /** Looks as soon as the current look has ended. */
-  function look(): Promise<void> {
-    if (isWaiting || isStopped) return looking;
-    isWaiting = true;
-    looking = looking.then(async () => {
-      isWaiting = false;
-      await actOnDue();
-    });
-    return looking;
-  }
-
-  async function actOnDue(): Promise<void> {
-    try {
-      let count = 0;
-      do {
-        if (isStopped) return;
-        const due = await store.listDue(new Date(clock.now()), BATCH);
-        for (const notices of groupsOf(due)) await actOrPostpone(notices);
-        count = due.length;
-      } while (count === BATCH);
-      const next = await store.nextDue();
-      if (!isStopped) alarm.ringIn(next === undefined ? LOOK_MS : Math.min(LOOK_MS, waitFor(next)));
-    } catch (error) {
-      log.warn({ err: error }, 'could not report the ends of executions of formulas; trying again');
-      if (!isStopped) alarm.ringIn(LOOK_MS);
-    }
-  }
-
-  /** At least a moment: another process may be about to delete what is due. */
-  const waitFor = (due: Date) => Math.max(1_000, due.getTime() - clock.now());
+  const stopping = new AbortController();
+  const looks = createDueLooks({
+    clock,
+    signal: stopping.signal,
+    options: { gatherMs: 0, lookMs: LOOK_MS },
+    nextDue: async () => {
+      const due = await store.nextDue();
+      // At least a moment: another process may be about to delete what is due.
+      return due && new Date(Math.max(clock.now() + LEAST_WAIT_MS, due.getTime()));
+    },
+    takeDue: async (noteQuery) => {
+      noteQuery();
+      const due = await store.listDue(new Date(clock.now()), BATCH);
+      for (const notices of groupsOf(due)) await actOrPostpone(notices);
+      return due.length === BATCH;
+    },
+    noteFailure: (error) =>
+      log.warn({ err: error }, 'could not report the ends of executions of formulas; trying again'),
+  });
 
   /** Notices that cannot be acted on now must not hold up those of others. */
   async function actOrPostpone(notices: readonly Notice[]): Promise<void> {
@@ -136,7 +121,7 @@ export function createTeller(
       }
       await store.addMail(via, mails);
     });
-    if (addresses !== '') void look();
+    if (addresses !== '') looks.look();
   }
 
   async function count(
@@ -232,16 +217,12 @@ export function createTeller(
   }
 
   return {
-    start: () => {
-      isStopped = false;
-      void look();
-    },
+    start: looks.start,
     /** Notices may have been stored. */
-    wake: () => void look(),
+    wake: looks.look,
     stop: async () => {
-      isStopped = true;
-      alarm.end();
-      await looking;
+      stopping.abort(new Error('The service is stopping.'));
+      await looks.end();
     },
   };
 }

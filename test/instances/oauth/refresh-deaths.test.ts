@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { RefreshStep } from '../../../src/instances/oauth/tokens/refresh.ts';
-import { failureOf } from '../../support/failures.ts';
+import { silentLog } from '../../support/database.ts';
+import { anyFailureOf, failureOf } from '../../support/failures.ts';
+import { until } from '../../support/until.ts';
 import { type ConnectOptions, diesAt, type ProcessOverrides, pausesAt, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
@@ -75,6 +77,30 @@ describe('a process that refreshes', () => {
       await reached;
       return { instance, second, late, release };
     }
+
+    it('its answer is stored after an outage that is longer than its lease, and no other presents the used token', async () => {
+      const { reached, release, onStep } = pausesAt('responded');
+      let failures = 0;
+      const log = Object.assign(Object.create(silentLog), { error: () => void failures++ });
+      const first = await stage.startProcess({ onStep, log, random: () => 0.5 });
+      const second = await stage.startProcess({ timing: { graceMs: 20_000, pollMs: 50 } });
+      const instance = await stage.connectExpired();
+      const late = first.current(instance);
+      await reached;
+      const { knex } = stage.database;
+      await stage.passTime(LEASE_MS);
+      await knex.raw('alter table oauth_token rename to oauth_token_away');
+      release();
+      await until(() => failures > 0);
+      await anyFailureOf(second.current(instance));
+      await knex.raw('alter table oauth_token_away rename to oauth_token');
+      const [one, two] = await Promise.all([late, second.current(instance)]);
+      expect(one).to.equal(two);
+      expect(stage.provider.accepts(one)).to.equal(true);
+      expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([1, 0]);
+      expect(stage.refusals).to.deep.equal([]);
+      expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null, interrupted: false });
+    });
 
     it('its answer is thrown away if a newer one is there', async () => {
       const { instance, second, late, release } = await delay({ graceMs: HOUR_MS });

@@ -117,7 +117,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
         random: { bytes: randomBytes, fraction: random },
       },
       { records, requestToken: endpoint(strictEndpoint) },
-      { ...(onStep !== undefined && { onStep }), ...(timing !== undefined && { timing }) },
+      { ...(onStep !== undefined && { onStep }), timing: { graceMs: 20, ...timing } },
     );
     const accessTokens = (owner: TokenOwner) => {
       const found = tokens.of(owner);

@@ -131,6 +131,7 @@ export function crash(world: World, process: ModelProcess | undefined): void {
   const nowMs = world.clock.now();
   process.isDead = true;
   world.processes.splice(world.processes.indexOf(process), 1);
+  world.handOut();
   world.disturbances.push({ fromMs: nowMs, toMs: nowMs });
 }
 
@@ -138,6 +139,7 @@ export function crash(world: World, process: ModelProcess | undefined): void {
 function stop(world: World, process: ModelProcess | undefined): void {
   if (process === undefined || process.backlog !== undefined) return;
   world.processes.splice(world.processes.indexOf(process), 1);
+  world.handOut();
   process.engine.stop(STOP_MS).then(
     () => {
       process.isDead = true;
@@ -147,14 +149,17 @@ function stop(world: World, process: ModelProcess | undefined): void {
   );
 }
 
-function freeze({ clock, disturbances }: World, process: ModelProcess | undefined, ms: number): void {
+function freeze(world: World, process: ModelProcess | undefined, ms: number): void {
   if (process === undefined || process.backlog !== undefined) return;
+  const { clock, disturbances } = world;
   process.backlog = [];
+  world.handOut();
   disturbances.push({ fromMs: clock.now(), toMs: clock.now() + ms });
   clock.after(ms, () => {
     const calls = process.backlog ?? [];
     process.backlog = undefined;
     for (const call of calls) process.hear(call);
+    world.handOut();
   });
 }
 

@@ -13,6 +13,7 @@ import {
   validSecrets,
 } from '../../../src/events/subscriptions/subscription-secrets.ts';
 import type { ClaimedRow } from '../../../src/events/sweep/claim-store.ts';
+import { bucketOf } from '../../../src/work-buckets.ts';
 import type { ModelDatabase, StoredAttempt } from './stored.ts';
 
 interface Delivery {
@@ -44,7 +45,7 @@ interface Subscription {
 const NO_TRANSACTION: Knex.Transaction = Object.create(null);
 
 /** Implements the stores of the engine in memory, which takes a hundredth of the time of a real database. */
-export function createMemoryDatabase(clock: Clock): ModelDatabase {
+export function createMemoryDatabase(clock: Clock, { isPerAccount = false } = {}): ModelDatabase {
   const deliveries = new Map<number, Delivery>();
   const attempts: StoredAttempt[] = [];
   const owners = new Map<string, number>();
@@ -173,12 +174,25 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       },
 
       claims: {
-        endpoints: async (afterId, visits, now) =>
+        endpoints: async (afterId, visits, { now, buckets }) =>
           idsAbove(afterId, visits, ({ state }) => state === 'waiting').map((subscriptionId) => {
             const { accountId, url } = get(subscriptionId);
-            const due = all().filter((one) => one.subscriptionId === subscriptionId && isDue(one, now));
+            const isOurs = buckets.includes(bucketOf(subscriptionId));
+            const due = all().filter((one) => isOurs && one.subscriptionId === subscriptionId && isDue(one, now));
             return { accountId, subscriptionId, url, dueFirsts: !due.every(isRetry), dueRetries: due.some(isRetry) };
           }),
+        fewDue: async (limit, { now, buckets }) => {
+          const due = all().filter((one) => isDue(one, now));
+          if (due.length > limit) return undefined;
+          const ids = new Set(due.map(({ subscriptionId }) => subscriptionId));
+          return [...ids]
+            .filter((id) => buckets.includes(bucketOf(id)))
+            .map((subscriptionId) => {
+              const { accountId, url } = get(subscriptionId);
+              const own = due.filter((one) => one.subscriptionId === subscriptionId);
+              return { accountId, subscriptionId, url, dueFirsts: !own.every(isRetry), dueRetries: own.some(isRetry) };
+            });
+        },
         claim: async (shares, { owner, now }) =>
           (owners.has(owner) ? shares : [])
             .flatMap(({ subscriptionId, isRetry: retries, limit }) =>
@@ -213,12 +227,13 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
           }
           return read;
         },
-        nextDue: async (now) =>
+        nextDue: async (now, buckets) =>
           all()
-            .flatMap(({ state, ordered, due }) => (state === 'waiting' && !ordered && due ? [due] : []))
+            .flatMap(({ state, ordered, due, subscriptionId }) =>
+              state === 'waiting' && !ordered && due && buckets.includes(bucketOf(subscriptionId)) ? [due] : [],
+            )
             .filter((due) => due > now)
             .toSorted((a, b) => Number(a) - Number(b))[0],
-        oldestDueSeconds: async () => 0,
         unpark: async (lanes, now) => {
           const ids = new Set(lanes.map(({ subscriptionId }) => subscriptionId));
           const parked = all().filter(
@@ -236,6 +251,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
 
       owners: {
         add: async (id) => void owners.set(id, clock.now()),
+        count: async () => owners.size,
         heartbeat: async (id) => owners.has(id) && owners.set(id, clock.now()) !== undefined,
         remove: async (id) => void owners.delete(id),
         removeSilent: async (silentMs) => {
@@ -264,6 +280,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       rates: { reserve: async () => [] },
 
       outcomes: {
+        isPerAccount: async () => isPerAccount,
         write: async (rows) => {
           const results = rows.map(write);
           const count = (state: string) => results.filter((result) => result === state).length;

@@ -6,6 +6,8 @@ import { parseEventId } from '../../../src/events/event-id.ts';
 import type { FailurePolicy } from '../../../src/events/model.ts';
 import type { EngineOptions } from '../../../src/events/options.ts';
 import { createMetrics } from '../../../src/metrics.ts';
+import { createWorkBuckets, type WorkBuckets } from '../../../src/work-buckets.ts';
+import { ALL_BUCKETS } from '../buckets.ts';
 import { silentLog } from '../database.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import type { ModelDatabase } from './stored.ts';
@@ -24,6 +26,7 @@ export const LIMITS = {
   maxPendingOutcomes: 20,
   claimRows: 4,
   minClaimShare: 2,
+  fewDue: 3,
   visits: 2,
   maxVisits: 4,
   takeOverRows: 3,
@@ -101,6 +104,7 @@ export interface Acknowledged {
 
 export interface ModelProcess {
   readonly engine: Engine;
+  readonly buckets: WorkBuckets;
   isDead: boolean;
   /** Calls that wait for a frozen process. Undefined while it runs. */
   backlog: (() => void)[] | undefined;
@@ -133,6 +137,8 @@ export interface World {
   aliveSinceMs: number;
   readonly pass: (ms: number) => Promise<void>;
   readonly start: () => Promise<void>;
+  /** Hands the buckets out again, as pg-boss does when a process comes, goes or is silent. A frozen process keeps those that it had. */
+  readonly handOut: () => void;
   readonly accept: (process: ModelProcess, receiver: Receiver, count: number) => void;
   readonly publish: (topic: string, payload: string) => void;
 }
@@ -143,6 +149,7 @@ export const subscriptionIdOf = async ({ database }: World, { accountId, url }: 
 export function createWorld(clock: VirtualClock, database: ModelDatabase): World {
   const fraction = createFractions();
   const handlers = new Map<string, Set<(payload: string) => void>>();
+  let handOuts = 0;
   const world: World = {
     clock,
     database,
@@ -164,6 +171,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
       await clock.advance(ms, database.settle);
     },
     start,
+    handOut,
     accept,
     publish,
   };
@@ -173,9 +181,11 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   }
 
   async function start(): Promise<void> {
+    const buckets = createWorkBuckets();
     const process: ModelProcess = {
+      buckets,
       engine: createEngine(
-        platformOf(() => process),
+        platformOf(() => process, buckets),
         storesOf(() => process),
         neighbours,
         {
@@ -196,6 +206,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
       () => {
         if (world.processes.length === 0) world.aliveSinceMs = clock.now();
         world.processes.push(process);
+        handOut();
       },
       () => {
         process.isDead = true;
@@ -206,6 +217,14 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     });
     // A process that takes over many deliveries needs time for it.
     while (!hasEnded) await world.pass(20);
+  }
+
+  function handOut(): void {
+    const awake = world.processes.filter(({ backlog }) => backlog === undefined);
+    // Each time another process gets a bucket.
+    handOuts++;
+    for (const [place, { buckets }] of awake.entries())
+      buckets.set(new Set(ALL_BUCKETS.held().filter((bucket) => (bucket + handOuts) % awake.length === place)));
   }
 
   function accept(process: ModelProcess, receiver: Receiver, count: number): void {
@@ -247,9 +266,10 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     },
   };
 
-  function platformOf(process: () => ModelProcess): EnginePlatform {
+  function platformOf(process: () => ModelProcess, buckets: WorkBuckets): EnginePlatform {
     return {
       egress: { request: (request) => send(process(), request) },
+      buckets,
       notifier: {
         publish: async (topic, payload) => publish(topic, payload),
         subscribe: (topic, handler) => {

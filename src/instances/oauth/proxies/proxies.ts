@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Connector } from '../../../connector/contract.ts';
 import { type BoundCell, decryptBound, encryptBound } from '../../../db/bound-values.ts';
-import { type ChangeNote, change, differences } from '../../../db/change.ts';
+import { type ChangeNote, changeInTurn, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
 import { listPage, type PageQuery } from '../../../db/listing.ts';
 import { assertAllStorable, isStorable } from '../../../db/storable.ts';
@@ -97,7 +97,7 @@ export function createProxies(
       const { isSecretNew } = await work(createProxyStore(via), before);
       return { before, after: await get(caller, id, via), isSecretNew };
     };
-    return (await change(knex, step, noteOf)).after;
+    return (await changeInTurn(knex, step, noteOf)).after;
   }
 
   return {
@@ -119,7 +119,7 @@ export function createProxies(
         if (!isInserted) throw nameTaken(name);
         return { after: await get(caller, row.id, via), isSecretNew: true };
       };
-      await change(knex, insert, noteOf);
+      await changeInTurn(knex, insert, noteOf);
       const proxyUrl = proxyUrlOf(key);
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
@@ -209,7 +209,7 @@ export function createProxies(
         if (!(await createProxyStore(via).remove(caller, id))) throw notFound(id);
         return { before, isSecretNew: false };
       };
-      await change(knex, remove, noteOf);
+      await changeInTurn(knex, remove, noteOf);
     },
 
     /**

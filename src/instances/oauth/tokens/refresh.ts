@@ -35,6 +35,11 @@ export interface RefreshTiming {
   /** Time in milliseconds for which one process has the exclusive right to refresh. */
   readonly leaseMs: number;
   /**
+   * Time in milliseconds for which a process that takes over an expired lease lets the earlier holder store its response. It is longer than the
+   * pause between two attempts to store it.
+   */
+  readonly graceMs: number;
+  /**
    * Time limit of the token request in milliseconds. It is shorter than the lease, so that normally no other process
    * starts before the request ends.
    */
@@ -47,8 +52,11 @@ export interface RefreshTiming {
   readonly commitMs: number;
 }
 
+const MOST_COMMIT_BACKOFF_MS = 5_000;
+
 export const REFRESH_TIMING: RefreshTiming = {
   leaseMs: 30_000,
+  graceMs: 2 * MOST_COMMIT_BACKOFF_MS,
   requestMs: 20_000,
   waitMs: 25_000,
   pollMs: 500,
@@ -66,7 +74,6 @@ export interface RefreshNeighbours {
 }
 
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
-const MOST_COMMIT_BACKOFF_MS = 5_000;
 
 /**
  * Creates the refresh of tokens. Over all processes, an instance has one refresh at a time, and no transaction is open during the request
@@ -121,13 +128,36 @@ export function createRefresh(
     await onStep?.('intending', owner);
     const lease = { leaseId: randomUUID(), generation: from.generation };
     const row = await store.takeLease(owner, lease, timing.leaseMs);
-    if (row !== undefined) return useLease(owner, lease, cache.decode(owner, row));
+    if (row !== undefined) {
+      const held = cache.decode(owner, row);
+      if (!row.isTakenOver) return useLease(owner, lease, held);
+      await awaitHolder(owner, held);
+      if (await store.renewLease(owner, lease, timing.leaseMs)) return useLease(owner, lease, held);
+      await store.releaseUnused(owner, lease);
+    }
     const now = await cache.reload(owner);
-    if (now === undefined) throw credentialsFailed(owner, 'Its tokens were deleted. Authenticate this instance again.');
+    if (now === undefined) throw tokensDeleted(owner);
     if (now.generation > from.generation) return now;
     if (now.refusedReason !== undefined) throw credentialsFailed(owner, now.refusedReason);
     if (now.retryAtMs > clock.steady()) throw refreshUnavailable(owner, now.retryAtMs - clock.steady());
     return undefined;
+  }
+
+  /**
+   * Waits for the response of the process whose expired lease was taken over. After an outage of the database that process may have new tokens
+   * in memory, and stores them now. A provider that detects the reuse of a refresh token would revoke them.
+   */
+  async function awaitHolder(owner: OAuthOwner, from: CachedTokens): Promise<void> {
+    const giveUpAtMs = clock.steady() + timing.graceMs;
+    let now: CachedTokens | undefined = from;
+    while (now?.generation === from.generation && clock.steady() < giveUpAtMs) {
+      const watch = cache.watch(owner);
+      const endWait = clock.after(Math.min(timing.pollMs, giveUpAtMs - clock.steady()), watch.wake);
+      await watch.changed;
+      endWait();
+      watch.end();
+      now = await cache.reload(owner);
+    }
   }
 
   async function useLease(
@@ -212,7 +242,7 @@ export function createRefresh(
   async function takeNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const now = await cache.reload(owner);
     if (now !== undefined && now.generation > from.generation) return now;
-    throw credentialsFailed(owner, 'Its tokens were deleted. Authenticate this instance again.');
+    throw tokensDeleted(owner);
   }
 
   async function goWithout(
@@ -296,6 +326,10 @@ export function createRefresh(
       await Promise.allSettled(flights.values());
     },
   };
+}
+
+function tokensDeleted(owner: OAuthOwner): Error {
+  return credentialsFailed(owner, 'Its tokens were deleted. Authenticate this instance again.');
 }
 
 /** Returns the request for new tokens; undefined when it needs a refresh token and there is none. */

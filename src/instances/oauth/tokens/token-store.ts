@@ -76,24 +76,29 @@ export function createTokenStore(knex: Knex) {
     },
 
     /**
-     * Takes the lease for a refresh, and with it stores the intent to send the request. An expired lease that is still stored belonged to a
-     * process that never stored the provider's response.
+     * Takes the lease for a refresh, and with it stores the intent to send the request. An expired lease that is still stored belongs to a
+     * process that has not stored the provider's response, so the row is taken over.
      */
     takeLease: async (
       { accountId, id }: InstanceKey,
       { leaseId, generation }: RefreshLease,
       leaseMs: number,
-    ): Promise<TokenRow | undefined> => {
-      const { rows } = await knex.raw<{ rows: TokenRow[] }>(
+    ): Promise<(TokenRow & { readonly isTakenOver: boolean }) | undefined> => {
+      const { rows } = await knex.raw<{ rows: (TokenRow & { readonly isTakenOver: boolean })[] }>(
         `with taken as (
-           update oauth_token set lease_id = ?, lease_until = ${AT}, interrupted = interrupted or lease_id is not null,
-             updated_at = now()
-           where account_id = ? and instance_id = ? and generation = ? and refused_reason is null
-             and (lease_until is null or lease_until <= now()) and (retry_at is null or retry_at <= now())
-           returning *
+           update oauth_token as token set lease_id = ?, lease_until = ${AT},
+             interrupted = token.interrupted or before.lease_id is not null, updated_at = now()
+           from (
+             select instance_id, lease_id from oauth_token where account_id = ? and instance_id = ? for update
+           ) as before
+           where token.account_id = ? and token.instance_id = ? and token.instance_id = before.instance_id
+             and token.generation = ? and token.refused_reason is null
+             and (token.lease_until is null or token.lease_until <= now())
+             and (token.retry_at is null or token.retry_at <= now())
+           returning token.*, before.lease_id is not null as "isTakenOver"
          )
-         select ${COLUMNS} from taken`,
-        [leaseId, leaseMs, accountId, id, generation],
+         select ${COLUMNS}, "isTakenOver" from taken`,
+        [leaseId, leaseMs, accountId, id, accountId, id, generation],
       );
       return rows[0];
     },
@@ -197,6 +202,29 @@ export function createTokenStore(knex: Knex) {
         [accountId, id],
       );
       return rowCount > 0;
+    },
+
+    /** Lets the lease begin anew. @returns false if it was lost, or newer tokens were stored */
+    renewLease: async (
+      { accountId, id }: InstanceKey,
+      { leaseId, generation }: RefreshLease,
+      leaseMs: number,
+    ): Promise<boolean> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        `update oauth_token set lease_until = ${AT}
+         where account_id = ? and instance_id = ? and lease_id = ?::uuid and generation = ? and refused_reason is null`,
+        [leaseMs, accountId, id, leaseId, generation],
+      );
+      return rowCount > 0;
+    },
+
+    /** Releases the lease of a refresh that sent no request, because another process stored its response. */
+    releaseUnused: async ({ accountId, id }: InstanceKey, { leaseId }: RefreshLease): Promise<void> => {
+      await knex.raw(
+        `update oauth_token set ${FREE_LEASE}, interrupted = false
+         where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
+        [accountId, id, leaseId],
+      );
     },
 
     /** Releases the lease and changes nothing else. */
