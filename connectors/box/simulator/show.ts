@@ -122,9 +122,10 @@ function print(drive: Drive, row: Row, names: readonly string[]): Row {
 
 const KIND_ORDER: readonly unknown[] = ['folder', 'file', 'web_link'];
 
+const { compare } = new Intl.Collator('en', { sensitivity: 'base' });
+
 /** Sorts folders first, then files, then bookmarks; each by name and id. */
 export function sortItems(rows: readonly Row[]): readonly Row[] {
-  const { compare } = new Intl.Collator('en', { sensitivity: 'base' });
   return rows.toSorted(
     (a, b) =>
       KIND_ORDER.indexOf(a.type) - KIND_ORDER.indexOf(b.type) ||
