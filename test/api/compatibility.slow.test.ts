@@ -5,6 +5,7 @@ import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
+import { withoutLastCall } from './support/shape.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('clients of the original API', () => {
@@ -69,11 +70,11 @@ describe('clients of the original API', () => {
         const { body: read } = await service.call(path);
         const { status, body } = await service.call(path, { method, body: { ...read, name: `By ${method}` } });
         expect(status, method).to.equal(200);
-        expect(body).to.deep.equal({ ...read, name: `By ${method}` });
+        expect(withoutLastCall(body)).to.deep.equal({ ...withoutLastCall(read), name: `By ${method}` });
       }
       const { body: own } = await service.call('/instances', { token: shop.token });
       const put = await service.call('/instances', { method: 'PUT', body: { ...own, tags: ['x'] }, token: shop.token });
-      expect(put.body).to.deep.equal({ ...own, tags: ['x'] });
+      expect(withoutLastCall(put.body)).to.deep.equal({ ...withoutLastCall(own), tags: ['x'] });
     });
 
     it('are told what cannot be changed, and what is not known', async () => {
@@ -89,7 +90,7 @@ describe('clients of the original API', () => {
         '/body/valid',
         '/body/nmae',
       ]);
-      expect((await service.call(path)).body).to.deep.equal(read);
+      expect(withoutLastCall((await service.call(path)).body)).to.deep.equal(withoutLastCall(read));
     });
   });
 

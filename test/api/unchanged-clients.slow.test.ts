@@ -3,6 +3,7 @@ import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, USER_SECRET, useApp 
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
+import { withoutLastCall } from './support/shape.ts';
 import { PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants } from './support/tenants.ts';
 
@@ -170,7 +171,8 @@ describe('clients of the original API, unchanged', () => {
       const path = `/elements/odata/instances/${id}`;
       const read = await sent(path);
       expect(read).to.include({ id });
-      expect(await sent(`/elements/${read.element.id}/instances/${id}`)).to.deep.equal(read);
+      const byNumber = await sent(`/elements/${read.element.id}/instances/${id}`);
+      expect(withoutLastCall(byNumber)).to.deep.equal(withoutLastCall(read));
       expect(await sent(path, { method: 'PATCH', body: { tags: ['x'] } })).to.deep.include({ tags: ['x'] });
       const body = { element: { key: 'odata' }, name: 'updated-instance', configuration: SHOP };
       expect(await sent(path, { method: 'PUT', body })).to.include({ name: 'updated-instance' });

@@ -19,6 +19,11 @@ function differencesOfLists(example: readonly unknown[], response: readonly unkn
 /** Members that follow a call by about a second, so that an answer may not have them yet. */
 const LATER: ReadonlySet<string> = new Set(['lastCallDate', 'lastError']);
 
+/** An instance without these members, to compare it with how it is shown at another time. */
+export function withoutLastCall(instance: object): object {
+  return Object.fromEntries(Object.entries(instance).filter(([name]) => !LATER.has(name)));
+}
+
 function differencesOfMembers(example: object, response: object, place: string): readonly string[] {
   const expected = new Map(Object.entries(example));
   const found = new Map(Object.entries(response));
