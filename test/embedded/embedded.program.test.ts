@@ -208,10 +208,10 @@ describe('startEmbeddedPostgres', function () {
         const exited = once(child, 'exit');
         process.kill(group, signal);
         // A supervisor that knows all processes signals the server too; npm passes on what it got, a moment later.
-        if (round % 3 === 1) process.kill(server, signal);
+        if (round % 3 === 1) signalAgain(server, signal);
         if (round % 3 === 2) {
           await delay(round % 5);
-          process.kill(group, signal);
+          signalAgain(group, signal);
         }
         expect(await exited, `round ${round}`).to.deep.equal([7, null]);
         const running = await findRunningPostmaster(directory);
@@ -348,6 +348,15 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<unknow
   const exited = once(child, 'exit');
   child.kill(signal);
   return exited;
+}
+
+/** Signals a process, or a group of them, that had a signal a moment ago and may have ended since. */
+function signalAgain(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 async function modeOf(path: string): Promise<number> {
