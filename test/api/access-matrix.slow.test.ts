@@ -16,6 +16,7 @@ import {
   type Thing,
   unique,
 } from './support/places.ts';
+import { withoutLastCall } from './support/shape.ts';
 import { authorizationOf, type Tenant } from './support/tenants.ts';
 
 /*
@@ -168,9 +169,6 @@ interface Question {
   readonly path: string;
   readonly call: ApiCall;
 }
-
-/** What differs from one read to the next: of problems, and of instances. */
-const OF_THE_MOMENT = { requestId: undefined, lastCallDate: undefined, lastError: undefined };
 
 describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matrix() {
   this.timeout(120_000);
@@ -474,7 +472,10 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
       const { path, call } = await questionOf(id, service, places.own, 'nothing');
       const { status, headers, body } = await service.call(path, call);
       const counts = ['elements-returned-count', 'elements-total-count'].map((name) => headers.get(name));
-      const steady = [body].flat().map((entry) => (entry === Object(entry) ? { ...entry, ...OF_THE_MOMENT } : entry));
+      // What differs from one read to the next: of problems the id, of instances the last call.
+      const steady = [body]
+        .flat()
+        .map((entry) => (entry === Object(entry) ? withoutLastCall({ ...entry, requestId: undefined }) : entry));
       read.set(id, [status, counts, Array.isArray(body), steady]);
     }
     return read;
