@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { isDistributed } from './distributed.ts';
 import { firstOf } from './row.ts';
+import { codeOf } from './violations.ts';
 
 /** A calendar day in UTC, like `2026-11-21`. */
 export type Day = string;
@@ -148,10 +149,10 @@ function changePartitions<Result>(knex: Knex, change: (trx: Knex.Transaction) =>
  * Another held a lock for too long, or wrote a row of it into the default partition meanwhile
  * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
  */
-const DISTURBED: ReadonlySet<unknown> = new Set(['55P03', '23514']);
+const DISTURBED: ReadonlySet<string> = new Set(['55P03', '23514']);
 
 export function isDisturbed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && DISTURBED.has(error.code);
+  return DISTURBED.has(codeOf(error));
 }
 
 /** Another process may have made them meanwhile. */

@@ -3,6 +3,7 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { currentSpan, errorTypeOf, inBackground, type Span } from '../trace.ts';
 import { repeatGivenUp } from './given-up.ts';
 import { describeStatement } from './statement-span.ts';
+import { codeOf } from './violations.ts';
 
 /**
  * No connection to PostgreSQL was available, or the connection broke. Another attempt may succeed; it is unknown whether the query was
@@ -82,7 +83,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** Returns whether PostgreSQL ended a statement because of a time limit, also while it waited for a lock. */
 export function isOutOfTime(error: unknown): boolean {
-  return error instanceof Error && OUT_OF_TIME.has(codeOf(error));
+  return OUT_OF_TIME.has(codeOf(error));
 }
 
 /** An operator reads it at a start that fails. When every address of a host refuses, Node's error has a code and no message. */
@@ -101,7 +102,7 @@ function isBroken(connection: unknown): boolean {
  * another node. The transaction is rolled back then, unless the node was lost during the commit.
  */
 export function isNodeLost(error: unknown): boolean {
-  return error instanceof DatabaseUnavailableError && error.cause instanceof Error && /^08/.test(codeOf(error.cause));
+  return error instanceof DatabaseUnavailableError && /^08/.test(codeOf(error.cause));
 }
 
 /** @internal Returns whether an error is temporary: PostgreSQL cannot serve the statement now, or the connection broke. */
@@ -109,8 +110,4 @@ export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   return PASSING.has(code) || /^08/.test(code) || (code === INTERNAL_ERROR && LOST_IN_COMMIT.test(error.message));
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : '';
 }

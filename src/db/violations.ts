@@ -10,6 +10,7 @@ export function isReferenceViolation(error: unknown): boolean {
   return codeOf(error) === '23503';
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+/** Returns the code of an error: the SQLSTATE if it is PostgreSQL's, and otherwise that of Node.js or of the driver. Empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { codeOf } from '../../db/violations.ts';
 import type { Logger } from '../../log.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import type { DeliveryOutcome } from './outcome-queue.ts';
@@ -103,6 +104,6 @@ function refuse(log: Logger, outcomes: readonly DeliveryOutcome[], error: unknow
 const REFUSALS: ReadonlySet<string> = new Set(['21', '22', '23', '42', '54']);
 
 function isRefusal(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return code.length === 5 && REFUSALS.has(code.slice(0, 2));
 }
