@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { onCommit } from './change.ts';
 import { createLoadingCache, type LoadingCacheOptions } from './loading-cache.ts';
 import type { Notifier } from './notifier.ts';
 
@@ -6,7 +7,10 @@ import type { Notifier } from './notifier.ts';
 export interface AnnouncedCache<Value> {
   /** Returns the value from memory, or loads it. Concurrent callers share one load. */
   readonly get: (key: string) => Promise<Value | undefined>;
-  /** Announces that the value changed: at once, or when the transaction (`via`) commits. */
+  /**
+   * Drops the value in this process and announces that it changed: at once, or when the transaction (`via`) commits. This process does not
+   * wait for its own announcement, so whoever made the change reads the new value.
+   */
   readonly changed: (key: string, via?: Knex) => Promise<void>;
 }
 
@@ -38,7 +42,7 @@ export function createAnnouncedCache<Value extends object>(
   return {
     get,
     changed: async (key, via) => {
-      if (via === undefined) forget(key);
+      onCommit(via, () => forget(key));
       await notifier.publish(topic, key, via);
     },
   };

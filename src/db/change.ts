@@ -59,6 +59,15 @@ async function run<Result>(knex: Knex, work: Work<Result>, note?: (result: Resul
 }
 
 /**
+ * Does something when the transaction (`via`) commits, before the caller of the transaction continues; at once without one. After a rollback
+ * it is not done. A part of a transaction (a savepoint) counts as one.
+ */
+export function onCommit(via: Knex | undefined, react: () => void): void {
+  if (via?.isTransaction) (via as Knex.Transaction).executionPromise.then(react, () => {});
+  else react();
+}
+
+/**
  * Does the work with one connection to each node of a distributed database. Otherwise a statement on all nodes prevents a later change of a
  * table that each node has a copy of.
  * @param first a statement before the work, on a distributed database

@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createLoadingCache } from '../db/loading-cache.ts';
 import { isAppError } from '../errors.ts';
 import type { EventSource, FindSource } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
@@ -9,7 +9,7 @@ import { namedObjects } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 
 export interface SourceNeighbours {
-  readonly records: Pick<InstanceRecords, 'get'>;
+  readonly records: Pick<InstanceRecords, 'get' | 'onForgotten'>;
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
 }
 
@@ -44,17 +44,18 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
   };
 }
 
-/**
- * Creates the lookup of event sources. It caches them, because each event needs one; changes of instances are
- * published under this topic.
- */
+const MOST_SOURCES = 10_000;
+/** Maximum age of a cached source, in milliseconds, in case the announcement of a change was lost. */
+const KEEP_MS = 30_000;
+
+/** Creates the lookup of event sources. It caches them, because each event needs one. */
 export function createSources(
   { notifier }: Pick<Platform, 'notifier'>,
   { records, accounts }: SourceNeighbours,
 ): FindSource {
-  const sources = createAnnouncedCache<EventSource>({
-    notifier,
-    topic: 'instance',
+  const sources = createLoadingCache<EventSource>({
+    max: MOST_SOURCES,
+    keepMs: KEEP_MS,
     load: async (key) => {
       const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
       try {
@@ -72,6 +73,8 @@ export function createSources(
       }
     },
   });
+  records.onForgotten(({ accountId, id }) => sources.forget(`${accountId}:${id}`));
+  notifier.onGap(sources.clear);
   return (accountId, instanceId) => sources.get(`${accountId}:${instanceId}`);
 }
 

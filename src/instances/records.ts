@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { onCommit } from '../db/change.ts';
 import { createLoadingCache } from '../db/loading-cache.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
@@ -42,6 +43,8 @@ export function createInstanceRecords(
     onDropped: (instance) => cacheKeys.delete(nameOf(instance)),
   });
 
+  const forgetHandlers: ((key: InstanceKey) => void)[] = [];
+
   /** Instances by account and id. The calls of formulas and of the console name them so. */
   const byId = createLoadingCache<Instance>({ max: MOST_BY_ID, keepMs: KEEP_BY_ID_MS, load: loadById });
 
@@ -60,10 +63,11 @@ export function createInstanceRecords(
     const cacheKey = cacheKeys.get(nameOf(key));
     if (cacheKey !== undefined) cache.forget(cacheKey);
     cache.outdate((loading) => loading.startsWith(`${key.accountId}:`));
+    for (const handler of forgetHandlers) handler(key);
   }
 
   async function changed(accountId: number, id: number, via?: Knex): Promise<void> {
-    forget({ accountId, id });
+    onCommit(via, () => forget({ accountId, id }));
     await notifier.publish(TOPIC, nameOf({ accountId, id }), via);
   }
 
@@ -190,6 +194,11 @@ export function createInstanceRecords(
 
     /** Drops the cached instance, in this process at once and in every other one; with `via`, at the commit. Call it after every change. */
     changed,
+
+    /** Calls the handler for each instance that another cache must drop too, because this or another process changed it. */
+    onForgotten: (handler: (key: InstanceKey) => void) => {
+      forgetHandlers.push(handler);
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { writeEntry } from '../../src/db/audit-row.ts';
-import { type ChangeNote, change, differences } from '../../src/db/change.ts';
+import { type ChangeNote, change, differences, onCommit } from '../../src/db/change.ts';
 import { createRedactor, NO_SECRETS } from '../../src/redaction.ts';
 import { type AuditEntry, withTrace } from '../../src/trace.ts';
 import { useDatabase } from '../support/database.ts';
@@ -191,6 +191,40 @@ describe('a change', () => {
     expect(row?.target_id)
       .to.have.length(101)
       .and.match(/^a\ufffdb/);
+  });
+
+  describe('with something to do when it commits', () => {
+    const run = (work: (via: Knex.Transaction, done: string[]) => Promise<unknown>) => {
+      const done: string[] = [];
+      const end = (how: string) => () => void done.push(how);
+      return change(database.knex, (via) => work(via, done))
+        .then(end('committed'), end('failed'))
+        .then(() => done);
+    };
+
+    it('does it before its caller continues', async () => {
+      const done = await run(async (via, steps) => {
+        onCommit(via, () => steps.push('reaction'));
+        await via.raw('insert into thing values (?)', ['a']);
+        steps.push('work');
+      });
+      expect(done).to.deep.equal(['work', 'reaction', 'committed']);
+    });
+
+    it('does nothing after a rollback', async () => {
+      const done = await run(async (via, steps) => {
+        onCommit(via, () => steps.push('reaction'));
+        await via.raw('select 1 / 0');
+      });
+      expect(done).to.deep.equal(['failed']);
+    });
+
+    it('does it at once without a transaction', () => {
+      const done: string[] = [];
+      onCommit(database.knex, () => done.push('with a connection'));
+      onCommit(undefined, () => done.push('with none'));
+      expect(done).to.deep.equal(['with a connection', 'with none']);
+    });
   });
 });
 
