@@ -93,15 +93,21 @@ function describeFields(object: ObjectSpec): readonly string[] {
     '',
     ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
     ...(parameters.length > 0 ? [''] : []),
-    `| field | type | ${columns.map((title) => (title === 'sort' ? title : `\`${title}\``)).join(' | ')} |`,
+    `| fields | type | ${columns.map((title) => (title === 'sort' ? title : `\`${title}\``)).join(' | ')} |`,
     `| --- | --- |${columns.map(() => ' :-: |').join('')}`,
-    ...Object.entries(object.fields).map(([field, spec]) => describeField(field, spec)),
+    ...describeAlike(object.fields),
   ];
+}
+
+/** Returns one row for all fields that are alike, at the place of the first of them. */
+function describeAlike(fields: ObjectSpec['fields']): readonly string[] {
+  const alike = Map.groupBy(Object.entries(fields), ([, spec]) => describeField(spec));
+  return [...alike].map(([cells, entries]) => `| ${entries.map(([name]) => `\`${name}\``).join(', ')} ${cells}`);
 }
 
 const MARKS = { exact: '●', superset: '○' } as const;
 
-function describeField(name: string, spec: FieldSpec): string {
+function describeField(spec: FieldSpec): string {
   const marks = COLUMNS.map(([, operators]) => {
     const found = operators
       .map((operator) => spec.filter?.[operator])
@@ -109,5 +115,5 @@ function describeField(name: string, spec: FieldSpec): string {
     return [...new Set(found)].join(' / ');
   });
   const collation = spec.type === 'string' && spec.collation === 'ci' ? ', ci' : '';
-  return `| \`${name}\` | ${spec.type}${collation} | ${marks.join(' | ')} | ${spec.sortable === true ? '●' : ''} |`;
+  return `| ${spec.type}${collation} | ${marks.join(' | ')} | ${spec.sortable === true ? '●' : ''} |`;
 }
