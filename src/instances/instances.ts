@@ -113,7 +113,14 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { knex, keys, shares, random, egress }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress'>,
+  {
+    knex,
+    keys,
+    shares,
+    random,
+    egress,
+    notifier,
+  }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress' | 'notifier'>,
   {
     registry,
     store,
@@ -132,6 +139,7 @@ export function createInstances(
 ) {
   const { decode, encodeSettings } = codec;
 
+  /** Stores changes. It resolves when every process uses them. */
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
     const work = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
       const before = await lock(via, accountId, id);
@@ -145,8 +153,13 @@ export function createInstances(
       return { before, after };
     };
     const { after } = await change(knex, work, noteOf);
-    await records.changed(accountId, id);
+    await announce(accountId, id);
     return after;
+  }
+
+  async function announce(accountId: number, id: number): Promise<void> {
+    await records.changed(accountId, id);
+    await notifier.settle();
   }
 
   /** @throws AppError NOT_FOUND */
@@ -364,7 +377,7 @@ export function createInstances(
         return { before };
       };
       await change(knex, remove, noteOf);
-      await records.changed(accountId, id);
+      await announce(accountId, id);
     },
 
     /** Removes some instances of an account. `leave` first removes each at its provider; a failure there is ignored. */

@@ -28,7 +28,12 @@ describe('releasing a queue', () => {
     await knex.raw(`insert into organization (name) values ('o')`);
     await knex.raw(`insert into account (organization_id, name, external_id) values (1, 'a', 'a')`);
     told = [];
-    const notifier = { publish: async () => {}, subscribe: () => () => {}, onGap: () => () => {} };
+    const notifier = {
+      publish: async () => {},
+      subscribe: () => () => {},
+      onGap: () => () => {},
+      settle: async () => {},
+    };
     subscriptions = createSubscriptions({
       knex,
       shares: createPoolShares({ knex, poolSize: 4 }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
+import type { Notifier } from '../../src/db/notifier.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createRateStore } from '../../src/events/dispatch/rate-store.ts';
@@ -242,7 +243,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
 }
 
 /** Creates a notifier within one process, which receives its own messages. */
-export function silentNotifier(): EnginePlatform['notifier'] {
+export function silentNotifier(): EnginePlatform['notifier'] & Pick<Notifier, 'settle'> {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   return {
     publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),
@@ -252,5 +253,6 @@ export function silentNotifier(): EnginePlatform['notifier'] {
       return () => known.delete(handler);
     },
     onGap: () => () => undefined,
+    settle: async () => {},
   };
 }

@@ -33,7 +33,7 @@ import { createEndpointStore, type EndpointRow, type WishRow } from './endpoint-
 import { type KnownObject, untypedFields, warningsOf } from './warnings.ts';
 
 export interface EndpointPlatform extends EndpointReaderPlatform {
-  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap' | 'settle'>;
   readonly egress: Pick<Platform['egress'], 'check'>;
   readonly clock: Pick<Platform['clock'], 'steady'>;
 }
@@ -129,7 +129,7 @@ export function createEndpoints(
 
   return {
     /**
-     * Creates an endpoint.
+     * Creates an endpoint. Every process sends to it from then on.
      * @returns the id of its subscription
      * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID; CONFLICT when the account has as many as it may have
      */
@@ -158,12 +158,12 @@ export function createEndpoints(
         targetId: String(made),
         changes: differences({}, shown, hideSecrets),
       }));
-      await changed(accountId);
+      await notifier.settle();
       return id;
     },
 
     /**
-     * Changes an endpoint: members that are undefined stay, and null removes one.
+     * Changes an endpoint, for every process: members that are undefined stay, and null removes one.
      * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID, NOT_FOUND; CONFLICT when another request changes it at the same time
      */
     update: async (accountId: number, id: number, input: EndpointInput): Promise<void> => {
@@ -191,11 +191,14 @@ export function createEndpoints(
       const was = auditOf({ ...before, secrets: secretsBefore });
       const is = auditOf({ url, name, eventTypes, maxPerSecond, choice, secrets });
       await change(knex, work, () => ({ changes: differences(was, is, hideSecrets) }));
-      await changed(accountId);
+      await notifier.settle();
     },
 
     /** Announces that an endpoint was removed, or that its account was. */
-    changed: (accountId: number) => changed(accountId),
+    changed: async (accountId: number) => {
+      await changed(accountId);
+      await notifier.settle();
+    },
 
     /** Returns the receivers among the endpoints of an account. What each wants is in memory. */
     find: (async (accountId) => {

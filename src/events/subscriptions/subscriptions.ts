@@ -35,7 +35,7 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deleted
 export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<Platform['shares'], 'list'>;
   readonly keyring: Pick<Platform['keyring'], 'encrypt' | 'decrypt'>;
-  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap' | 'settle'>;
   readonly log: Pick<Platform['log'], 'error'>;
   readonly random: Pick<Platform['random'], 'bytes'>;
   readonly clock: Pick<Platform['clock'], 'now'>;
@@ -222,7 +222,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     },
 
     /**
-     * Applies all changes or none.
+     * Applies all changes or none, for every process.
      * @throws AppError NOT_FOUND; CONFLICT when another request rotates the secret at the same time
      */
     update: async (accountId: number, id: number, changes: SubscriptionChanges) => {
@@ -240,6 +240,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       };
       await change(platform.knex, work, (before) => noteOf(before, changes));
       await ready.changed(keyOf(accountId, id));
+      await platform.notifier.settle();
     },
 
     /** Removes a subscription within the caller's transaction. It is not found any more until its URL is used again. */

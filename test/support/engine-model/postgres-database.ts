@@ -123,5 +123,6 @@ function createTransactionalNotifier() {
       return () => handlers.get(topic)?.delete(handler);
     },
     onGap: () => () => undefined,
+    settle: async () => {},
   };
 }
