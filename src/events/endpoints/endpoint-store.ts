@@ -46,14 +46,20 @@ export function createEndpointStore(knex: Knex) {
     },
 
     /**
-     * Returns an endpoint with what its subscription has of it. `isLocked`: others can change it only after the transaction.
+     * Locks an endpoint: others can change it only after the transaction. Read it afterwards. A lock as part of the reading statement would
+     * return the subscription as it was before the wait for the lock.
      */
-    findWhole: async (accountId: number, id: number, { isLocked }: { readonly isLocked: boolean }) => {
+    lock: async (accountId: number, id: number): Promise<void> => {
+      await knex('endpoint').select('account_id').where({ account_id: accountId, subscription_id: id }).forUpdate();
+    },
+
+    /** Returns an endpoint with what its subscription has of it. */
+    findWhole: async (accountId: number, id: number): Promise<WholeRow | undefined> => {
       const { rows } = await knex.raw<{ rows: WholeRow[] }>(
         `select s.url, s.event_types as "eventTypes", s.max_per_second as "maxPerSecond", e.name, e.choice, e.secrets,
            e.account_id as "accountId", e.subscription_id as "subscriptionId"
          from endpoint e join subscription s on s.account_id = e.account_id and s.id = e.subscription_id
-         where e.account_id = ? and e.subscription_id = ? and s.deleted_at is null ${isLocked ? 'for update of e' : ''}`,
+         where e.account_id = ? and e.subscription_id = ? and s.deleted_at is null`,
         [accountId, id],
       );
       return rows[0];

@@ -167,7 +167,7 @@ export function createEndpoints(
      * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID, NOT_FOUND; CONFLICT when another request changes it at the same time
      */
     update: async (accountId: number, id: number, input: EndpointInput): Promise<void> => {
-      const before = await createEndpointStore(knex).findWhole(accountId, id, { isLocked: false });
+      const before = await createEndpointStore(knex).findWhole(accountId, id);
       if (before === undefined) throw missing('subscription', id);
       const secretsBefore = reader.open(before);
       const isMoved = input.url !== undefined && originOf(input.url) !== originOf(before.url);
@@ -181,11 +181,13 @@ export function createEndpoints(
       const sealed = reader.seal(accountId, id, secrets);
       const row: EndpointRow = { accountId, subscriptionId: id, name, choice, secrets: sealed };
       const work = async (via: Knex) => {
-        const now = await createEndpointStore(via).findWhole(accountId, id, { isLocked: true });
+        const store = createEndpointStore(via);
+        await store.lock(accountId, id);
+        const now = await store.findWhole(accountId, id);
         if (now === undefined) throw missing('subscription', id);
         if (!isDeepStrictEqual(now, before)) throw changedMeanwhile(id);
         await subscriptions.updateEndpoint(via, { accountId, id, url, eventTypes, maxPerSecond });
-        await createEndpointStore(via).update(row);
+        await store.update(row);
         await changed(accountId, via);
       };
       const was = auditOf({ ...before, secrets: secretsBefore });
