@@ -7,6 +7,7 @@ import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listin
 import { nextId } from '../db/next-id.ts';
 import type { Removal } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
+import type { ClaimRequest } from '../events/claimed-work.ts';
 import type { Sql } from '../where/index.ts';
 import { inBuckets } from '../work-buckets.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
@@ -56,18 +57,6 @@ export interface Postponement {
   readonly providerCalls: number;
 }
 
-/** Which jobs a process claims. */
-interface JobClaim {
-  readonly buckets: readonly number[];
-  readonly now: Date;
-  readonly leaseUntil: Date;
-  readonly limit: number;
-  /** Maximum number of jobs of one account. */
-  readonly share: number;
-  /** Accounts that have their share of running jobs in this process. */
-  readonly except: readonly number[];
-}
-
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
 /** Fields that a list of jobs can be filtered by. */
@@ -108,7 +97,7 @@ export const FILTERABLE_ROW_ERROR = filterable({
 export function createBulkStore(knex: Knex) {
   async function claimPerAccount(
     chosen: readonly Knex.RawBinding[],
-    { now, leaseUntil }: JobClaim,
+    { now, leaseUntil }: ClaimRequest,
   ): Promise<readonly ClaimedJob[]> {
     const { rows: due } = await knex.raw<{ rows: JobKey[] }>(FIND_DUE, [...chosen]);
     const claimed = await perAccount(knex, due, async (via, jobs, accountId) => {
@@ -225,7 +214,7 @@ export function createBulkStore(knex: Knex) {
     },
 
     /** Claims due jobs: those of accounts with the fewest jobs in progress first, and per account the longest due first. */
-    claim: async (claim: JobClaim): Promise<readonly ClaimedJob[]> => {
+    claim: async (claim: ClaimRequest): Promise<readonly ClaimedJob[]> => {
       const { now, leaseUntil, limit, share, except, buckets } = claim;
       const chosen = [now, now, [...buckets], [...except], limit * 4, now, share, limit];
       if (await isDistributed(knex)) return claimPerAccount(chosen, claim);

@@ -1,7 +1,7 @@
 import type { OpenRun, Run } from '../activity/runs.ts';
 import { isAppError } from '../errors.ts';
-import { createPool } from '../events/fairness.ts';
-import { createDueLooks, every } from '../events/timers.ts';
+import { type ClaimedWorkOptions, createClaimedWork } from '../events/claimed-work.ts';
+import { every } from '../events/timers.ts';
 import type { InstanceKey } from '../instances/instance.ts';
 import { behindCallers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
@@ -15,15 +15,7 @@ import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
 import { MOST_WAITS, type SliceInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
-export interface WorkerOptions extends DownloadOptions, UploadOptions {
-  /**
-   * Maximum number of jobs that this process runs at the same time. One account gets a share of it, half if it is alone; see `createPool`.
-   */
-  readonly concurrency: number;
-  /** Maximum time in milliseconds between two checks of the database for due jobs. */
-  readonly lookMs: number;
-  /** Milliseconds without a renewal after which other processes may take over a job of this process. */
-  readonly leaseMs: number;
+export interface WorkerOptions extends ClaimedWorkOptions, DownloadOptions, UploadOptions {
   /**
    * Milliseconds before the first retry of a failing job. The delay doubles with each retry up to `longestBackoffMs`.
    */
@@ -81,7 +73,6 @@ interface Running {
   readonly broken: AbortController;
   /** Ends the turn: rows that are being written come to their end. */
   readonly ended: AbortController;
-  work: Promise<void>;
 }
 
 /** Creates the worker that runs due jobs. Each job runs in one process at a time. */
@@ -101,49 +92,19 @@ export function createBulkWorker(
     options,
   }: WorkerPorts,
 ) {
-  const slots = createPool(options.concurrency);
   const running = new Set<Running>();
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
   const stopping = new AbortController();
-  const looks = createDueLooks({
-    clock,
-    signal: stopping.signal,
-    options: { gatherMs: 0, lookMs: options.lookMs },
-    // A slot becomes free first, and then the worker looks again.
-    nextDue: async (claimed) => (slots.free() <= 0 ? undefined : store.nextDue(claimed, buckets.held())),
-    takeDue: async (noteQuery) => {
-      noteQuery();
-      return (await claim()) > 0 && slots.free() > 0;
+  const jobs = createClaimedWork<ClaimedJob>({
+    ...{ clock, buckets, options, store, signal: stopping.signal },
+    work: async (job) => {
+      const one: Running = { job, broken: new AbortController(), ended: new AbortController() };
+      running.add(one);
+      await behindCallers(() => run(one)).finally(() => running.delete(one));
     },
     noteFailure: (error) => log.warn({ err: error }, 'could not look for due bulk jobs; trying again'),
   });
   let endRenewals: (() => Promise<void>) | undefined;
-
-  /**
-   * Claims due jobs and starts them.
-   * @returns the number of claimed jobs
-   */
-  async function claim(): Promise<number> {
-    const nowMs = clock.now();
-    const held = buckets.held();
-    const claimable = slots.claimable();
-    if (claimable.limit <= 0 || held.length === 0) return 0;
-    const leaseUntil = new Date(nowMs + options.leaseMs);
-    const claimed = await store.claim({ buckets: held, now: new Date(nowMs), leaseUntil, ...claimable });
-    for (const job of claimed) begin(job);
-    return claimed.length;
-  }
-
-  function begin(job: ClaimedJob): void {
-    slots.take(job.accountId);
-    const one: Running = { job, broken: new AbortController(), ended: new AbortController(), work: Promise.resolve() };
-    running.add(one);
-    one.work = behindCallers(() => run(one)).finally(() => {
-      running.delete(one);
-      slots.give(job.accountId);
-      looks.look();
-    });
-  }
 
   /** Renews the leases, because a step may take longer with a slow provider. It aborts jobs whose lease was lost. */
   async function renew(): Promise<void> {
@@ -151,8 +112,10 @@ export function createBulkWorker(
     if (all.length === 0) return;
     try {
       const leaseUntil = new Date(clock.now() + options.leaseMs);
-      const jobs = all.map(({ job }) => job);
-      const ours = await store.renew(jobs, leaseUntil);
+      const ours = await store.renew(
+        all.map(({ job }) => job),
+        leaseUntil,
+      );
       for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
       // The next turn says so.
       for (const { job, ended } of all)
@@ -274,10 +237,10 @@ export function createBulkWorker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      looks.start();
+      jobs.start();
     },
     /** Checks for due jobs at once. */
-    wake: looks.look,
+    wake: jobs.look,
     /** Aborts a job that was cancelled or deleted. */
     drop: ({ accountId, id }: JobKey) => {
       for (const { job, broken } of running)
@@ -295,11 +258,11 @@ export function createBulkWorker(
     stop: async (timeoutMs: number) => {
       const reason = new Error('The service is stopping.');
       stopping.abort(reason);
-      await looks.end();
+      await jobs.endLooks();
       const endWait = clock.after(timeoutMs, () => {
         for (const { broken } of running) broken.abort(reason);
       });
-      await Promise.all([...running].map(({ work }) => work));
+      await jobs.done();
       endWait();
       await endRenewals?.();
     },

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { isDistributed, isOfAccount, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
+import type { ClaimRequest } from '../events/claimed-work.ts';
 import { inBuckets } from '../work-buckets.ts';
 
 /** Key of a poll. */
@@ -76,18 +77,6 @@ interface SyncedInstance {
   readonly now: Date;
 }
 
-/** Which pollers a process claims. */
-interface PollClaim {
-  /** Buckets of their instances. */
-  readonly buckets: readonly number[];
-  readonly now: Date;
-  readonly leaseUntil: Date;
-  readonly limit: number;
-  readonly share: number;
-  /** Accounts that have their share of running polls in this process. */
-  readonly except: readonly number[];
-}
-
 type ClaimedRow = ClaimedPoll & { readonly isWanted: boolean };
 
 interface FoundPoll extends RowOf<'poll', 'account_id' | 'instance_id' | 'resource' | 'settings_version'> {
@@ -149,7 +138,7 @@ export function createPollStore(knex: Knex) {
   /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
   async function claimPerAccount(
     chosen: readonly Knex.RawBinding[],
-    { now, leaseUntil }: PollClaim,
+    { now, leaseUntil }: ClaimRequest,
   ): Promise<readonly ClaimedRow[]> {
     const { rows: found } = await knex.raw<{ rows: FoundPoll[] }>(FIND_DUE, [...chosen]);
     const claimed = await perAccount(knex, found, async (via, polls, accountId) => {
@@ -177,7 +166,7 @@ export function createPollStore(knex: Knex) {
      * Claims due pollers, the longest due first, at most `share` per account. It stops those whose instance must not be polled any more, as
      * far as there are slots left.
      */
-    claim: async (claim: PollClaim): Promise<Claim> => {
+    claim: async (claim: ClaimRequest): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except, buckets } = claim;
       const chosen = [now, now, [...buckets], [...except], limit * 4, share, limit];
       const rows = (await isDistributed(knex))

@@ -5,6 +5,7 @@ import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith } from '../db/row.ts';
+import type { ClaimRequest } from '../events/claimed-work.ts';
 import { inBuckets } from '../work-buckets.ts';
 import type { Breaks } from './breaks.ts';
 import type { SchemaChange } from './compare.ts';
@@ -90,18 +91,9 @@ interface SyncedCheck {
   readonly isSoon: boolean;
 }
 
-/** Which checks a process claims. */
-interface CheckClaim {
-  /** Buckets of their instances. */
-  readonly buckets: readonly number[];
-  readonly now: Date;
-  readonly leaseUntil: Date;
+interface CheckClaim extends ClaimRequest {
   /** When checks that are put off are due again. */
   readonly later: Date;
-  readonly limit: number;
-  readonly share: number;
-  /** Accounts that have their share of running checks in this process. */
-  readonly except: readonly number[];
 }
 
 type ClaimedRow = ClaimedCheck & { readonly isUsable: boolean };

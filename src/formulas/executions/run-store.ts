@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
+import type { ClaimRequest } from '../../events/claimed-work.ts';
 import { inBuckets } from '../../work-buckets.ts';
 import { claimPerAccount, commitPerAccount, heldAndEnded, startPerAccount } from './account-runs.ts';
 import type {
@@ -46,17 +47,6 @@ export type RunCommitNext =
       /** The step that made the execution fail. */
       readonly fault?: { readonly name: string; readonly message: string } | undefined;
     };
-
-export interface ClaimRequest {
-  readonly buckets: readonly number[];
-  readonly now: Date;
-  readonly leaseUntil: Date;
-  readonly limit: number;
-  /** Maximum number of runs per account. */
-  readonly share: number;
-  /** Accounts that have enough under way. */
-  readonly except: readonly number[];
-}
 
 export type RunStore = ReturnType<typeof createRunStore>;
 

@@ -1,7 +1,7 @@
 import { isAppError } from '../../errors.ts';
 import { createGroupCommit, type Unit } from '../../events/accept/group-commit.ts';
-import { createPool } from '../../events/fairness.ts';
-import { createDueLooks, every } from '../../events/timers.ts';
+import { type ClaimedWorkOptions, createClaimedWork } from '../../events/claimed-work.ts';
+import { every } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import { LIMITS } from '../model.ts';
 import { createHeavyRuns } from './heavy-runs.ts';
@@ -9,13 +9,7 @@ import type { ClaimedRun, EndStatus } from './model.ts';
 import { type ExecutionRunOptions, type ExecutionRunPorts, type RunEnd, RunLost, runExecution } from './run.ts';
 import type { RunCommit, RunStore } from './run-store.ts';
 
-export interface ExecutionWorkerOptions extends ExecutionRunOptions {
-  /** Executions of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
-  readonly concurrency: number;
-  /** Maximum time in milliseconds between two checks of the database for due executions. */
-  readonly lookMs: number;
-  /** Milliseconds without a renewal after which other processes may take over an execution of this process. */
-  readonly leaseMs: number;
+export interface ExecutionWorkerOptions extends ClaimedWorkOptions, ExecutionRunOptions {
   /** Milliseconds before the first new try of an execution for which this service failed. The time doubles with each failure. */
   readonly backoffMs: number;
   /** Rows and bytes of one commit. */
@@ -63,7 +57,6 @@ const MOST_DOUBLINGS = 8;
 interface Running {
   readonly run: ClaimedRun;
   readonly lost: AbortController;
-  work: Promise<void>;
 }
 
 interface CommitUnit extends Unit {
@@ -78,7 +71,6 @@ export function createExecutionWorker(
   { clock, log, buckets }: Pick<Platform, 'clock' | 'log' | 'buckets'>,
   { store, noteEnded, noteMail, options, ...ports }: ExecutionWorkerPorts,
 ) {
-  const slots = createPool(options.concurrency);
   const enterHeavy = createHeavyRuns();
   const running = new Set<Running>();
   const failures = new Map<string, number>();
@@ -89,42 +81,16 @@ export function createExecutionWorker(
     maxBytes: options.commitBytes,
     writesInFlight: 2,
   });
-  const looks = createDueLooks({
-    clock,
-    signal: stopping.signal,
-    options: { gatherMs: 0, lookMs: options.lookMs },
-    // A slot becomes free first, and then the worker looks again.
-    nextDue: async (claimed) => (slots.free() <= 0 ? undefined : store.nextDue(claimed, buckets.held())),
-    takeDue: async (noteQuery) => {
-      noteQuery();
-      return (await claim()) > 0 && slots.free() > 0;
+  const runs = createClaimedWork<ClaimedRun>({
+    ...{ clock, buckets, options, store, signal: stopping.signal },
+    work: async (run) => {
+      const one: Running = { run, lost: new AbortController() };
+      running.add(one);
+      await work(one).finally(() => running.delete(one));
     },
     noteFailure: (error) => log.warn({ err: error }, 'could not look for due executions of formulas; trying again'),
   });
   let endRenewals: (() => Promise<void>) | undefined;
-
-  /** @returns how many */
-  async function claim(): Promise<number> {
-    const nowMs = clock.now();
-    const held = buckets.held();
-    const claimable = slots.claimable();
-    if (claimable.limit <= 0 || held.length === 0) return 0;
-    const leaseUntil = new Date(nowMs + options.leaseMs);
-    const claimed = await store.claim({ buckets: held, now: new Date(nowMs), leaseUntil, ...claimable });
-    for (const run of claimed) begin(run);
-    return claimed.length;
-  }
-
-  function begin(run: ClaimedRun): void {
-    slots.take(run.accountId);
-    const one: Running = { run, lost: new AbortController(), work: Promise.resolve() };
-    running.add(one);
-    one.work = work(one).finally(() => {
-      running.delete(one);
-      slots.give(run.accountId);
-      looks.look();
-    });
-  }
 
   /** Does not reject. */
   async function work({ run, lost }: Running): Promise<void> {
@@ -157,7 +123,7 @@ export function createExecutionWorker(
     // The lease is kept until then: nobody takes the run before its time.
     const waitMs = options.backoffMs * 2 ** Math.min(count - 1, MOST_DOUBLINGS);
     await store.renew([run], new Date(clock.now() + waitMs));
-    looks.lookIn(waitMs);
+    runs.lookIn(waitMs);
   }
 
   function commit(wanted: RunCommit): Promise<{ readonly isCancelled: boolean } | undefined> {
@@ -181,8 +147,11 @@ export function createExecutionWorker(
     const all = [...running];
     if (all.length === 0) return;
     try {
-      const runs = all.map(({ run }) => run);
-      const { held } = await store.renew(runs, new Date(clock.now() + options.leaseMs));
+      const leaseUntil = new Date(clock.now() + options.leaseMs);
+      const { held } = await store.renew(
+        all.map(({ run }) => run),
+        leaseUntil,
+      );
       for (const { run, lost } of all)
         if (running.size > 0 && !held.has(run.lease)) lost.abort(new RunLost('The lease is over.'));
     } catch (error) {
@@ -196,10 +165,10 @@ export function createExecutionWorker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      looks.start();
+      runs.start();
     },
     /** Something may be due. */
-    wake: looks.look,
+    wake: runs.look,
     /** Number of executions that run in this process. */
     busy: () => running.size,
     /** Starts no more executions, breaks off those in progress, and releases them to other processes. */
@@ -208,8 +177,8 @@ export function createExecutionWorker(
         for (const { lost } of running) lost.abort(new Error('The service is stopping.'));
       });
       stopping.abort(new Error('The service is stopping.'));
-      await looks.end();
-      await Promise.all([...running].map(({ work: current }) => current));
+      await runs.endLooks();
+      await runs.done();
       endWait();
       await commits.idle();
       await endRenewals?.();
