@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { perAccount } from '../../db/distributed.ts';
+import type { ClaimRequest } from '../../events/claimed-work.ts';
 import { inBuckets } from '../../work-buckets.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
 
@@ -301,14 +302,7 @@ interface FoundRun {
   readonly id: number;
 }
 
-/** Which runs a process claims. */
-export interface RunClaim {
-  readonly buckets: readonly number[];
-  readonly now: Date;
-  readonly leaseUntil: Date;
-  readonly limit: number;
-  readonly share: number;
-  readonly except: readonly number[];
+interface RunClaim extends ClaimRequest {
   /** Number of due runs that are looked at. */
   readonly candidates: number;
 }
