@@ -16,7 +16,7 @@ export interface KeeperLookup<Found> {
   /** The caller's signal. The first caller's look-up runs with it. */
   readonly signal: AbortSignal;
   readonly find: () => Promise<Weighed<Found>>;
-  /** Whether a cached result is not used. The new one takes its place. */
+  /** Whether a cached result is not used. The new one takes its place, unless it is a failure. */
   readonly isFresh?: boolean | undefined;
 }
 
@@ -98,7 +98,8 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
           return found;
         },
         (failure: unknown) => {
-          if (isLasting(failure))
+          // A look-up that failed beside a good result, which others still use, says nothing against that result.
+          if (isLasting(failure) && !hasFound(key))
             store(key, { outcome: { failure }, owner, weight: FAILURE_WEIGHT, untilMs: startedAtMs + keepFailureMs });
           throw failure;
         },
@@ -106,6 +107,11 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
       .finally(() => runningByKey.delete(key));
     runningByKey.set(key, { found, signal });
     return found;
+  }
+
+  function hasFound(key: string): boolean {
+    const item = items.peek(key);
+    return item !== undefined && 'found' in item.outcome && clock.steady() < item.untilMs;
   }
 
   /** When the caller who started the look-up leaves, the others continue with a look-up of their own. */

@@ -75,7 +75,9 @@ describeInBrowser('the activity in a browser', () => {
     });
     await untilRun(service, polled.id, { resource: 'employees' });
     const simulator = `${service.app.simulatorsUrl}/bamboohr/simulate/trouble`;
-    await fetch(simulator, { method: 'POST', body: JSON.stringify({ trouble: 'shape', times: 1000 }) });
+    // The first check of the watched object may run now. It reads the fields, which polls share with it.
+    const trouble = { trouble: 'shape', times: 1000, path: '/api/v1/employees/changed' };
+    await fetch(simulator, { method: 'POST', body: JSON.stringify(trouble) });
     try {
       await runNow(service, polled.id, 'employees');
     } finally {

@@ -16,18 +16,19 @@ function create(changes: Partial<KeptLimits> = {}) {
   const keep = createKeeper<string>({ steady: () => nowMs }, { ...LIMITS, ...changes });
   const looked: number[] = [];
   const { signal } = new AbortController();
-  const get = (key: { readonly id: number }, { owner = 1, weight = 10_000, failure = '' } = {}) =>
+  const get = (key: { readonly id: number }, { owner = 1, weight = 10_000, failure = '', isFresh = false } = {}) =>
     keep(`key ${key.id}`, {
       owner,
       signal,
+      isFresh,
       find: async () => {
         looked.push(key.id);
         if (failure !== '') throw new Error(failure);
         return { found: `found ${key.id}`, weight };
       },
     });
-  const failing = (key: { readonly id: number }, failure: string) =>
-    get(key, { failure }).then(
+  const failing = (key: { readonly id: number }, failure: string, isFresh = false) =>
+    get(key, { failure, isFresh }).then(
       () => expect.fail('It was found.'),
       (error: unknown) => error,
     );
@@ -56,6 +57,19 @@ describe('a keeper', () => {
     await failing(one, 'unavailable');
     expect(await get(one)).to.equal('found 0');
     expect(looked).to.deep.equal([0, 0]);
+  });
+
+  it('keeps what it found when a fresh look-up fails', async () => {
+    const { failing, get, looked, moveClock } = create();
+    await get(one);
+    await failing(one, 'broken', true);
+    moveClock(599 * SECOND_MS);
+    expect(await get(one)).to.equal('found 0');
+    expect(looked).to.deep.equal([0, 0]);
+    await failing(one, 'broken', true);
+    moveClock(SECOND_MS);
+    expect(await get(one)).to.equal('found 0');
+    expect(looked).to.deep.equal([0, 0, 0, 0]);
   });
 
   it('lets the least recently used of an owner go when they weigh more than its share', async () => {
