@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type StartedApp, startTestApp } from '../support/app.ts';
+import { type TestApp, useAnotherProcess, useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -10,18 +10,8 @@ const LEAST_ROUNDS = 10;
 
 describe('access keys over two processes', function overProcesses() {
   this.timeout(120_000);
-  let one: StartedApp;
-  let other: StartedApp;
-
-  before(async () => {
-    one = await startTestApp();
-    const environment = { DATABASE_URL: one.databaseUrl, SIMULATORS_PORT: 'off' };
-    other = await startTestApp(environment, { simulatorsUrl: one.app.simulatorsUrl });
-  });
-  after(async () => {
-    await other?.stop();
-    await one?.stop();
-  });
+  const one = useApp();
+  const other = useAnotherProcess(one);
 
   const newShop = () => one.createInstance('odata', SHOP);
 
@@ -60,7 +50,7 @@ describe('access keys over two processes', function overProcesses() {
     const valid: string[] = [created.key];
     const statuses: number[] = [];
     let isOver = false;
-    const hammer = async (service: StartedApp) => {
+    const hammer = async (service: TestApp) => {
       for (let round = 0; !isOver || round < LEAST_ROUNDS; round++) {
         const key = valid[round % valid.length] ?? '';
         statuses.push((await withKey(service, key)('/keys/me')).status);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type StartedApp, startTestApp } from '../support/app.ts';
+import { type ApiAnswer, type TestApp, useAnotherProcess, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 
@@ -7,18 +7,8 @@ const ROUNDS = 10;
 
 describe('an instance that changes on one process', function overProcesses() {
   this.timeout(60_000);
-  let one: StartedApp;
-  let other: StartedApp;
-
-  before(async () => {
-    one = await startTestApp({ SIMULATORS_PORT: '0' });
-    const environment = { DATABASE_URL: one.databaseUrl, SIMULATORS_PORT: 'off' };
-    other = await startTestApp(environment, { simulatorsUrl: one.app.simulatorsUrl });
-  });
-  after(async () => {
-    await other?.stop();
-    await one?.stop();
-  });
+  const one = useApp();
+  const other = useAnotherProcess(one);
 
   function ok({ status, body }: ApiAnswer): ApiAnswer['body'] {
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -43,7 +33,7 @@ describe('an instance that changes on one process', function overProcesses() {
   it('sends events of the types that its subscription wants, on the other process', async () => {
     const on = { 'event.notification.enabled': true, 'event.notification.callback.url': 'http://127.0.0.1:9/types' };
     const { id } = await one.createInstance('odata', { ...SHOP, ...on });
-    const send = (service: StartedApp) => service.call('/events/test', { method: 'POST', body: { instanceId: id } });
+    const send = (service: TestApp) => service.call('/events/test', { method: 'POST', body: { instanceId: id } });
     const { subscriptionId } = ok(await send(one));
     const subscription = `/notifications/subscriptions/${subscriptionId}`;
     for (let round = 0; round < ROUNDS; round++) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type StartedApp, startTestApp } from '../support/app.ts';
+import { type ApiAnswer, useAnotherProcess, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
 
@@ -21,14 +21,11 @@ const CHANGES = 20;
 
 describe('a mapping that changes on two processes', function overProcesses() {
   this.timeout(120_000);
-  let one: StartedApp;
-  let other: StartedApp;
+  const one = useApp();
+  const other = useAnotherProcess(one);
   let token: string;
 
   before(async () => {
-    one = await startTestApp({ SIMULATORS_PORT: '0' });
-    const environment = { DATABASE_URL: one.databaseUrl, SIMULATORS_PORT: 'off' };
-    other = await startTestApp(environment, { simulatorsUrl: one.app.simulatorsUrl });
     ({ token } = await one.createInstance('odata', SHOP));
     const fields = [
       { path: 'version', type: 'number' },
@@ -37,10 +34,6 @@ describe('a mapping that changes on two processes', function overProcesses() {
     ];
     await ok(one.call('/organizations/objects/goods/definitions', { method: 'POST', body: { fields } }));
     await ok(one.call(PATH, { method: 'POST', body: VERSIONS[0] }));
-  });
-  after(async () => {
-    await other?.stop();
-    await one?.stop();
   });
 
   async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer> {

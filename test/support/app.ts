@@ -95,6 +95,15 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
   return onceStarted(() => started, FIRST_CREDENTIALS);
 }
 
+/** Starts another service on the database and the simulators of one. */
+export function useAnotherProcess(one: TestApp): TestApp {
+  return useApp(() => ({
+    DATABASE_URL: one.databaseUrl,
+    SIMULATORS_PORT: 'off',
+    SIMULATORS_URL: one.app.simulatorsUrl ?? '',
+  }));
+}
+
 /** Options that distinguish a shared service from others of the process. Functions could not be compared. */
 type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'formulaOptions' | 'recorderOptions'>;
 
