@@ -95,7 +95,7 @@ export function createBulkWorker(
   const running = new Set<Running>();
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
   const stopping = new AbortController();
-  const jobs = createClaimedWork<ClaimedJob>({
+  const dueJobs = createClaimedWork<ClaimedJob>({
     ...{ clock, buckets, options, store, signal: stopping.signal },
     work: async (job) => {
       const one: Running = { job, broken: new AbortController(), ended: new AbortController() };
@@ -112,10 +112,8 @@ export function createBulkWorker(
     if (all.length === 0) return;
     try {
       const leaseUntil = new Date(clock.now() + options.leaseMs);
-      const ours = await store.renew(
-        all.map(({ job }) => job),
-        leaseUntil,
-      );
+      const jobs = all.map(({ job }) => job);
+      const ours = await store.renew(jobs, leaseUntil);
       for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
       // The next turn says so.
       for (const { job, ended } of all)
@@ -237,10 +235,10 @@ export function createBulkWorker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      jobs.start();
+      dueJobs.start();
     },
     /** Checks for due jobs at once. */
-    wake: jobs.look,
+    wake: dueJobs.look,
     /** Aborts a job that was cancelled or deleted. */
     drop: ({ accountId, id }: JobKey) => {
       for (const { job, broken } of running)
@@ -258,11 +256,11 @@ export function createBulkWorker(
     stop: async (timeoutMs: number) => {
       const reason = new Error('The service is stopping.');
       stopping.abort(reason);
-      await jobs.endLooks();
+      await dueJobs.endLooks();
       const endWait = clock.after(timeoutMs, () => {
         for (const { broken } of running) broken.abort(reason);
       });
-      await jobs.done();
+      await dueJobs.done();
       endWait();
       await endRenewals?.();
     },

@@ -8,8 +8,8 @@ export interface AnnouncedCache<Value> {
   /** Returns the value from memory, or loads it. Concurrent callers share one load. */
   readonly get: (key: string) => Promise<Value | undefined>;
   /**
-   * Drops the value in this process and announces that it changed: at once, or when the transaction (`via`) commits. This process does not
-   * wait for its own announcement, so whoever made the change reads the new value.
+   * Announces that the value changed: at once, or when the transaction (`via`) commits. This process drops its value then, before the
+   * announcement comes back from the database.
    */
   readonly changed: (key: string, via?: Knex) => Promise<void>;
 }
@@ -22,9 +22,8 @@ export interface AnnouncedCacheOptions<Value> extends Pick<LoadingCacheOptions<V
   readonly sizes?: { readonly of: (value: Value) => number; readonly max: number };
 }
 
-const MAX_KEPT = 10_000;
-/** Maximum age of a cached value, in milliseconds, in case an announcement was lost. */
-const KEEP_MS = 30_000;
+/** Limits of a cache that drops what is announced as changed: `keepMs` is the maximum age of a value, in case an announcement was lost. */
+export const ANNOUNCED_LIMITS = { max: 10_000, keepMs: 30_000 };
 
 export function createAnnouncedCache<Value extends object>(
   options: AnnouncedCacheOptions<Value>,
@@ -32,9 +31,8 @@ export function createAnnouncedCache<Value extends object>(
   const { notifier, topic, load, sizes } = options;
   const { get, forget, clear } = createLoadingCache({
     load,
-    max: sizes?.max ?? MAX_KEPT,
-    sizeOf: sizes?.of,
-    keepMs: KEEP_MS,
+    ...ANNOUNCED_LIMITS,
+    ...(sizes !== undefined && { max: sizes.max, sizeOf: sizes.of }),
   });
   notifier.subscribe(topic, forget);
   notifier.onGap(clear);

@@ -60,7 +60,7 @@ async function run<Result>(knex: Knex, work: Work<Result>, note?: (result: Resul
 
 /**
  * Does something when the transaction (`via`) commits, before the caller of the transaction continues; at once without one. After a rollback
- * it is not done. A part of a transaction (a savepoint) counts as one.
+ * it is not done. Within a savepoint, it is done at the end of the savepoint already.
  */
 export function onCommit(via: Knex | undefined, react: () => void): void {
   if (via?.isTransaction) (via as Knex.Transaction).executionPromise.then(react, () => {});

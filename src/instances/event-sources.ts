@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
+import { ANNOUNCED_LIMITS } from '../db/announced-cache.ts';
 import { createLoadingCache } from '../db/loading-cache.ts';
 import { isAppError } from '../errors.ts';
 import type { EventSource, FindSource } from '../events/model.ts';
@@ -44,18 +45,13 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
   };
 }
 
-const MOST_SOURCES = 10_000;
-/** Maximum age of a cached source, in milliseconds, in case the announcement of a change was lost. */
-const KEEP_MS = 30_000;
-
 /** Creates the lookup of event sources. It caches them, because each event needs one. */
 export function createSources(
   { notifier }: Pick<Platform, 'notifier'>,
   { records, accounts }: SourceNeighbours,
 ): FindSource {
   const sources = createLoadingCache<EventSource>({
-    max: MOST_SOURCES,
-    keepMs: KEEP_MS,
+    ...ANNOUNCED_LIMITS,
     load: async (key) => {
       const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
       try {

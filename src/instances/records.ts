@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { ANNOUNCED_LIMITS } from '../db/announced-cache.ts';
 import { onCommit } from '../db/change.ts';
 import { createLoadingCache } from '../db/loading-cache.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
@@ -27,9 +28,6 @@ export interface RecordNeighbours {
 /** Maximum number of rejected calls per instance. More would add no information. */
 const MOST_REFUSED_CALLS = 100;
 const TOPIC = 'instance';
-const MOST_BY_ID = 10_000;
-/** Maximum age of an instance that is cached by its id, in milliseconds, in case an announcement was lost. */
-const KEEP_BY_ID_MS = 30_000;
 
 export function createInstanceRecords(
   { keys, notifier, shares }: Pick<Platform, 'keys' | 'notifier' | 'shares'>,
@@ -46,7 +44,7 @@ export function createInstanceRecords(
   const forgetHandlers: ((key: InstanceKey) => void)[] = [];
 
   /** Instances by account and id. The calls of formulas and of the console name them so. */
-  const byId = createLoadingCache<Instance>({ max: MOST_BY_ID, keepMs: KEEP_BY_ID_MS, load: loadById });
+  const byId = createLoadingCache<Instance>({ ...ANNOUNCED_LIMITS, load: loadById });
 
   notifier.subscribe(TOPIC, (payload) => {
     const [accountId, id] = readName(payload);

@@ -16,7 +16,7 @@ export interface KeeperLookup<Found> {
   /** The caller's signal. The first caller's look-up runs with it. */
   readonly signal: AbortSignal;
   readonly find: () => Promise<Weighed<Found>>;
-  /** Whether a cached result is not used. The new one takes its place, unless it is a failure. */
+  /** Whether a cached result is not used. The new one takes its place, but a failure does not replace a good result. */
   readonly isFresh?: boolean | undefined;
 }
 
@@ -98,7 +98,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
           return found;
         },
         (failure: unknown) => {
-          // A look-up that failed beside a good result, which others still use, says nothing against that result.
+          // After a fresh look-up that failed, others still use the good result from before.
           if (isLasting(failure) && !hasFound(key))
             store(key, { outcome: { failure }, owner, weight: FAILURE_WEIGHT, untilMs: startedAtMs + keepFailureMs });
           throw failure;

@@ -81,7 +81,7 @@ export function createExecutionWorker(
     maxBytes: options.commitBytes,
     writesInFlight: 2,
   });
-  const runs = createClaimedWork<ClaimedRun>({
+  const dueRuns = createClaimedWork<ClaimedRun>({
     ...{ clock, buckets, options, store, signal: stopping.signal },
     work: async (run) => {
       const one: Running = { run, lost: new AbortController() };
@@ -123,7 +123,7 @@ export function createExecutionWorker(
     // The lease is kept until then: nobody takes the run before its time.
     const waitMs = options.backoffMs * 2 ** Math.min(count - 1, MOST_DOUBLINGS);
     await store.renew([run], new Date(clock.now() + waitMs));
-    runs.lookIn(waitMs);
+    dueRuns.lookIn(waitMs);
   }
 
   function commit(wanted: RunCommit): Promise<{ readonly isCancelled: boolean } | undefined> {
@@ -147,11 +147,8 @@ export function createExecutionWorker(
     const all = [...running];
     if (all.length === 0) return;
     try {
-      const leaseUntil = new Date(clock.now() + options.leaseMs);
-      const { held } = await store.renew(
-        all.map(({ run }) => run),
-        leaseUntil,
-      );
+      const runs = all.map(({ run }) => run);
+      const { held } = await store.renew(runs, new Date(clock.now() + options.leaseMs));
       for (const { run, lost } of all)
         if (running.size > 0 && !held.has(run.lease)) lost.abort(new RunLost('The lease is over.'));
     } catch (error) {
@@ -165,10 +162,10 @@ export function createExecutionWorker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      runs.start();
+      dueRuns.start();
     },
     /** Something may be due. */
-    wake: runs.look,
+    wake: dueRuns.look,
     /** Number of executions that run in this process. */
     busy: () => running.size,
     /** Starts no more executions, breaks off those in progress, and releases them to other processes. */
@@ -177,8 +174,8 @@ export function createExecutionWorker(
         for (const { lost } of running) lost.abort(new Error('The service is stopping.'));
       });
       stopping.abort(new Error('The service is stopping.'));
-      await runs.endLooks();
-      await runs.done();
+      await dueRuns.endLooks();
+      await dueRuns.done();
       endWait();
       await commits.idle();
       await endRenewals?.();

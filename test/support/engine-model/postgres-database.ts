@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Clock } from '../../../src/clock.ts';
+import { onCommit } from '../../../src/db/change.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createPoolShares } from '../../../src/db/pool-shares.ts';
 import { firstOf } from '../../../src/db/row.ts';
@@ -115,8 +116,7 @@ function createTransactionalNotifier() {
   const tell = (topic: string, payload: string) => handlers.get(topic)?.forEach((handler) => void handler(payload));
   return {
     publish: async (topic: string, payload: string, via?: Knex) => {
-      if (via?.isTransaction !== true || !('executionPromise' in via)) return tell(topic, payload);
-      void Promise.resolve(via.executionPromise).then(() => tell(topic, payload));
+      onCommit(via, () => tell(topic, payload));
     },
     subscribe: (topic: string, handler: (payload: string) => void) => {
       handlers.set(topic, (handlers.get(topic) ?? new Set()).add(handler));
