@@ -98,6 +98,8 @@ export function createRunStore(knex: Knex) {
         now,
         arrayLiteral(buckets),
         arrayLiteral(except),
+        now,
+        now,
         share,
         limit,
         leaseUntil,
@@ -263,6 +265,7 @@ const returned = (
       where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id ${isOfAccount('e', accountId)}) as input`;
 
 // Single-threaded instances have many runs that are due and must wait: only the oldest of each is looked at, by steps over the index.
+// What is asked of a head is asked once more where it is locked, because PostgreSQL asks only that again of a row that was changed meanwhile.
 const CLAIM = {
   name: 'claim-runs',
   sql: `
@@ -288,6 +291,7 @@ const CLAIM = {
       select account_id, id from head
       where due <= ? and (lease_until is null or lease_until <= ?) and ${inBuckets('formula_instance_id')}
         and account_id <> all(?::bigint[]))
+      and due <= ? and (lease_until is null or lease_until <= ?)
     for update skip locked
   ),
   ranked as (

@@ -56,8 +56,8 @@ export function createAuthorizationStore(knex: Knex) {
     use: async (via: Knex, key: AuthorizationKey, options: RecentOptions) => {
       await via.raw(
         `update oauth_authorization set is_used = true where account_id = ? and id = (
-          select id from oauth_authorization where ${RECENT}
-          order by is_used, id limit 1 for no key update skip locked)`,
+          select id from oauth_authorization where ${RECENT} and not is_used
+          order by id limit 1 for no key update skip locked)`,
         [key.accountId, ...bindRecent(key, options)],
       );
     },
