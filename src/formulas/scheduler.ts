@@ -3,7 +3,7 @@ import { isDistributed } from '../db/distributed.ts';
 import { createDueLooks } from '../events/timers.ts';
 import type { Platform } from '../platform.ts';
 import { inBuckets } from '../work-buckets.ts';
-import type { StepValue } from './executions/model.ts';
+import type { NewExecution, StepValue } from './executions/model.ts';
 import { createRunStore } from './executions/run-store.ts';
 import type { Programs } from './programs.ts';
 import { nextRun } from './schedule.ts';
@@ -66,6 +66,7 @@ export function createScheduler(
     const now = new Date(clock.now());
     const isSplit = await isDistributed(via);
     const { rows } = await via.raw<{ rows: DueInstance[] }>(isSplit ? FIND_DUE : DUE, [now, [...held], BATCH]);
+    const executions: NewExecution[] = [];
     let passed = 0;
     for (const { accountId, id } of rows) {
       if (isSplit && (await via.raw<{ rows: unknown[] }>(LOCK, [accountId, id, now])).rows.length === 0) {
@@ -80,11 +81,13 @@ export function createScheduler(
         await via('formula_instance')
           .where({ account_id: accountId, id })
           .update({ next_due: nextRun(cron, now) ?? null });
-        await createRunStore(via).start([toExecution({ instance, program }, TRIGGER, now)]);
+        executions.push(toExecution({ instance, program }, TRIGGER, now));
       } else {
         await via('formula_instance').where({ account_id: accountId, id }).update({ next_due: null });
       }
     }
+    // At last: other starts of a single-threaded instance wait from then on until the commit.
+    await createRunStore(via).start(executions);
     return rows.length - passed;
   }
 

@@ -67,6 +67,7 @@ export type Triggers = ReturnType<typeof createTriggers>;
 /** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
 export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }: TriggerPorts) {
   const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
+  const started = new WeakMap<Triggered, readonly NewExecution[]>();
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
     const running = await programs.listRunning(accountId);
@@ -86,6 +87,11 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
     for (const userId of new Set(others.map(({ instance }) => instance.userId)))
       if (await mayWorkIn({ accountId, userId })) allowed.add(userId);
     return targets.filter(({ instance }) => instance.accountId === accountId || allowed.has(instance.userId));
+  }
+
+  async function insertAll(via: Knex, all: readonly Triggered[]): Promise<void> {
+    const ofEvents = all.map((triggered) => started.get(triggered) ?? []);
+    await createRunStore(via).startAll(ofEvents, via);
   }
 
   return {
@@ -108,10 +114,9 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
         executions.push({ ...toExecution(target, trigger, createdAt), refusal });
       }
       if (executions.length === 0) return undefined;
-      return {
-        insert: async (via: Knex) => void (await createRunStore(via).start(executions)),
-        committed: wake,
-      };
+      const triggered: Triggered = { insertAll, committed: wake };
+      started.set(triggered, executions);
+      return triggered;
     },
 
     /** Returns the targets of requests on an element instance. */

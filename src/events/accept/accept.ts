@@ -390,11 +390,9 @@ export function prepareEvents(
       const stored =
         acceptances.length === 0 ? [] : (await storeAcceptances({ ...later, store }, acceptances, undefined)).keys();
       const isNew = new Set([...unkept, ...stored]);
-      for (const { eventId, triggered } of events) {
-        if (triggered === undefined || !isNew.has(eventId)) continue;
-        await triggered.insert(via);
-        onCommit.push(triggered.committed);
-      }
+      const all = events.flatMap(({ eventId, triggered }) => (isNew.has(eventId) ? (triggered ?? []) : []));
+      await all[0]?.insertAll(via, all);
+      onCommit.push(...all.map(({ committed }) => committed));
       return isNew;
     },
     /** Call this after the commit. From then on the events can be delivered. */

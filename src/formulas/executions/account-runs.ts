@@ -364,7 +364,7 @@ async function insertAll(via: Knex, table: string, rows: readonly object[]): Pro
   if (rows.length > 0) await via(table).insert(rows);
 }
 
-function inTransaction<Result>(knex: Knex, work: (via: Knex) => Promise<Result>): Promise<Result> {
+export function inTransaction<Result>(knex: Knex, work: (via: Knex) => Promise<Result>): Promise<Result> {
   return knex.isTransaction ? work(knex) : knex.transaction(work);
 }
 

@@ -4,7 +4,7 @@ import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
 import type { ClaimRequest } from '../../events/claimed-work.ts';
 import { inBuckets } from '../../work-buckets.ts';
-import { claimPerAccount, commitPerAccount, heldAndEnded, startPerAccount } from './account-runs.ts';
+import { claimPerAccount, commitPerAccount, heldAndEnded, inTransaction, startPerAccount } from './account-runs.ts';
 import type {
   ClaimedRun,
   EndStatus,
@@ -57,29 +57,18 @@ export function createRunStore(knex: Knex) {
 
     /** Stores new executions, which are due at once, and returns their ids in the given order. */
     start: async (executions: readonly NewExecution[], via: Knex = knex): Promise<readonly number[]> => {
-      if (executions.length === 0) return [];
-      const rows = executions.map((execution, place) => ({
-        place,
-        account_id: execution.accountId,
-        created_at: execution.createdAt,
-        formula_instance_id: execution.formulaInstanceId,
-        formula_account_id: execution.formula.accountId,
-        formula_id: execution.formula.id,
-        formula_version: execution.version,
-        trigger: execution.trigger,
-        attempt: execution.attempt ?? 0,
-        chain: execution.chain ?? 0,
-        serial: execution.serial,
-        awaited: execution.isAwaited ?? false,
-        refusal: execution.refusal ?? null,
-      }));
-      if (await isDistributed(via)) {
-        const byPlace = await startPerAccount(via, rows);
-        return executions.map((_, place) => byPlace.get(place) ?? 0);
-      }
-      const { rows: stored } = await runNamed<{ place: number; id: number }>(via, START, [JSON.stringify(rows)]);
-      const ids = new Map(stored.map(({ place, id }) => [place, id]));
-      return executions.map((_, place) => ids.get(place) ?? 0);
+      if (!executions.some(takesTurns)) return storeNew(via, executions);
+      return inTransaction(via, async (trx) => {
+        await takeTurns(trx, executions);
+        return storeNew(trx, executions);
+      });
+    },
+
+    /** Stores the new executions of several events in the transaction `via` of the events. */
+    startAll: async (ofEvents: readonly (readonly NewExecution[])[], via: Knex): Promise<void> => {
+      // All turns first, in one order: two transactions whose events start the same instances cannot block each other.
+      await takeTurns(via, ofEvents.flat());
+      for (const executions of ofEvents) await storeNew(via, executions);
     },
 
     /** Claims runs that are due, the longest due first, at most `share` per account. */
@@ -209,6 +198,52 @@ export function createRunStore(knex: Knex) {
       }),
   };
 }
+
+async function storeNew(via: Knex, executions: readonly NewExecution[]): Promise<readonly number[]> {
+  if (executions.length === 0) return [];
+  const rows = executions.map((execution, place) => ({
+    place,
+    account_id: execution.accountId,
+    created_at: execution.createdAt,
+    formula_instance_id: execution.formulaInstanceId,
+    formula_account_id: execution.formula.accountId,
+    formula_id: execution.formula.id,
+    formula_version: execution.version,
+    trigger: execution.trigger,
+    attempt: execution.attempt ?? 0,
+    chain: execution.chain ?? 0,
+    serial: execution.serial,
+    awaited: execution.isAwaited ?? false,
+    refusal: execution.refusal ?? null,
+  }));
+  if (await isDistributed(via)) {
+    const byPlace = await startPerAccount(via, rows);
+    return executions.map((_, place) => byPlace.get(place) ?? 0);
+  }
+  const { rows: stored } = await runNamed<{ place: number; id: number }>(via, START, [JSON.stringify(rows)]);
+  const ids = new Map(stored.map(({ place, id }) => [place, id]));
+  return executions.map((_, place) => ids.get(place) ?? 0);
+}
+
+function takesTurns({ serial, refusal }: NewExecution): boolean {
+  return serial && refusal === undefined;
+}
+
+/**
+ * Makes the starts of a single-threaded instance take turns, until the end of the transaction. So its executions become visible in the order
+ * of their ids. Otherwise an older one could appear while a newer one runs already, and would run beside it.
+ */
+async function takeTurns(via: Knex, executions: readonly NewExecution[]): Promise<void> {
+  const ids = executions.filter(takesTurns).map(({ formulaInstanceId }) => formulaInstanceId);
+  if (ids.length > 0) await via.raw(TAKE_TURNS, [TURNS, arrayLiteral(ids)]);
+}
+
+/** Any number, the same in every process: it names the turns within the database. */
+const TURNS = 7_205_060;
+
+const TAKE_TURNS = `
+  select pg_advisory_xact_lock(?, turn)
+  from (select distinct hashint8(id) as turn from unnest(?::bigint[]) as instance(id) order by turn) t`;
 
 /** The ratio of due runs that are read to those that are claimed, so that one account with many does not hide the others. */
 const CANDIDATES = 4;
