@@ -179,7 +179,7 @@ export function createFormulaInstances(
     }
   }
 
-  /** Locks what a formula instance depends on, always in this order. @throws AppError NOT_FOUND, CONFLICT, REQUEST_INVALID */
+  /** Locks what a formula instance depends on, and it itself, always in this order. @throws AppError NOT_FOUND, CONFLICT, REQUEST_INVALID */
   async function settle(
     store: FormulaInstanceStore,
     caller: FormulaCaller,
@@ -197,6 +197,8 @@ export function createFormulaInstances(
       const isTaken = await store.hasResource(caller.accountId, api, { instanceId: before?.id, orFormula: true });
       if (isTaken) throw apiTaken();
     }
+    // Its schedule may have moved on since it was read.
+    const current = before && (await lock(store, before));
     const now = new Date(clock.now());
     const isRunning = values.active && locked.active;
     return {
@@ -205,8 +207,8 @@ export function createFormulaInstances(
       apiMethod: api?.method ?? null,
       apiPath: api?.uri ?? null,
       warning,
-      nextDue: keptDue(before, isRunning, formula, derived) ?? nextDueOf(derived.cron, isRunning, now),
-      expiresAt: expiryOf(values, before, now),
+      nextDue: keptDue(current, isRunning, formula, derived) ?? nextDueOf(derived.cron, isRunning, now),
+      expiresAt: expiryOf(values, current, now),
     };
   }
 
@@ -228,7 +230,6 @@ export function createFormulaInstances(
     const update = async (via: Knex): Promise<Step> => {
       const store = createFormulaInstanceStore(via);
       const settled = await settle(store, caller, formula, checked, before);
-      await lock(store, before);
       // To those that it has named until now, too.
       await announceChange(notifier, via, [accountId]);
       await store.update(before, settled);
@@ -241,11 +242,12 @@ export function createFormulaInstances(
   }
 
   /** @throws AppError NOT_FOUND; CONFLICT for one that another request changed */
-  async function lock(store: FormulaInstanceStore, before: StoredInstance): Promise<void> {
+  async function lock(store: FormulaInstanceStore, before: StoredInstance): Promise<StoredInstance> {
     const locked = await store.lock(before);
     if (locked === undefined) throw noInstance(before.id);
     if (locked.updatedAt.getTime() !== before.updatedAt.getTime())
       throw changedMeanwhile(`Formula instance ${before.id}`);
+    return locked;
   }
 
   async function remove({ accountId, id }: FormulaInstanceKey, formulaId?: number): Promise<void> {

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { createPrograms } from '../../src/formulas/programs.ts';
+import { createScheduler } from '../../src/formulas/scheduler.ts';
+import { composeTemplates } from '../../src/formulas/templates-room.ts';
+import { ALL_BUCKETS } from '../support/buckets.ts';
+import { silentLog, useDatabase } from '../support/database.ts';
+import { isDistributedRun } from '../support/nodes.ts';
+import { until } from '../support/until.ts';
+import { useFormulaBench } from './bench.ts';
+
+const CALLER = { organizationId: 1, accountId: 1, userId: 1, seesAll: false, mayNameAll: false };
+const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as const;
+
+// On a distributed database these changes take turns from their beginning.
+(isDistributedRun ? describe.skip : describe)('changes of formulas at the same time', () => {
+  const database = useDatabase();
+  const bench = useFormulaBench(database);
+  const notifier = {
+    publish: async () => undefined,
+    settle: async () => undefined,
+    subscribe: () => () => undefined,
+    onGap: () => () => undefined,
+  };
+
+  const room = () =>
+    composeTemplates({ knex: database.knex, notifier, clock: bench.clock } as never, {
+      registry: { connectors: [] },
+      instances: { get: () => Promise.reject(new Error('No test names an element instance.')) },
+      reservedNames: new Set(),
+      isLocal: true,
+      noteCreated: () => undefined,
+    });
+
+  async function isWaiting(): Promise<boolean> {
+    const { rows } = await database.knex.raw("select from pg_locks where locktype = 'transactionid' and not granted");
+    return rows.length > 0;
+  }
+
+  it('leave the time to which a schedule moved on meanwhile', async () => {
+    const { knex } = database;
+    const { formulaId, formulaInstanceId: id } = await bench.addFormula({
+      steps: [END],
+      trigger: { type: 'scheduled', properties: { cron: '0 0 * * * ?' } },
+    });
+    const due = new Date(bench.clock.now() - 1_000);
+    await knex('formula_instance').where({ id }).update({ next_due: due });
+    const other = await knex.transaction();
+    await other('formula').where({ id: formulaId }).forUpdate().first();
+    const patched = room().formulaInstances.patch(CALLER, { formulaId, id }, { name: 'Other' });
+    await until(isWaiting);
+    const scheduler = createScheduler(
+      { knex, clock: bench.clock, log: silentLog, buckets: ALL_BUCKETS },
+      { programs: createPrograms({ knex, notifier } as never), wake: () => undefined },
+    );
+    scheduler.start();
+    await until(async () => (await knex('formula_run').where({ formula_instance_id: id })).length > 0);
+    await scheduler.stop();
+    await other.commit();
+    const { nextDue } = await patched;
+    expect(nextDue?.getTime()).to.be.greaterThan(bench.clock.now());
+  });
+});
