@@ -208,6 +208,11 @@ export function createTemplateStore(knex: Knex) {
       return rows.map(({ id }) => id);
     },
 
+    /** Makes changes of what the formulas of an organization call take turns, until the end of the transaction. */
+    lockCalls: async (organizationId: number): Promise<void> => {
+      await knex('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
+    },
+
     /** Returns those of the formulas that call the formula `id`, themselves or through others. */
     findCallers: async (
       view: FormulaView,

@@ -302,6 +302,8 @@ async function assertNoCalledCircle(
 ): Promise<void> {
   const called = steps.flatMap(({ type, properties }) => (type === 'formula' ? (calledId(properties) ?? []) : []));
   if (called.length === 0) return;
+  // Two changes at the same time would not see what the other one calls.
+  await store.lockCalls(view.organizationId);
   const [circle] = await store.findCallers({ ...view, seesAll: false }, id, called);
   if (circle === undefined) return;
   const index = steps.findIndex(({ type, properties }) => type === 'formula' && calledId(properties) === circle.id);

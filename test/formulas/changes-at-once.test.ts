@@ -59,4 +59,32 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
     const { nextDue } = await patched;
     expect(nextDue?.getTime()).to.be.greaterThan(bench.clock.now());
   });
+
+  it('make no circle of formulas that call each other', async () => {
+    const { knex } = database;
+    const [one, two] = [await bench.addFormula({ steps: [END] }), await bench.addFormula({ steps: [END] })];
+    const callOf = ({ formulaId }: typeof one) => ({
+      name: 'Test',
+      triggers: [{ type: 'manual', properties: {}, onSuccess: ['call'] }],
+      steps: [{ name: 'call', type: 'formula', properties: { formulaId: String(formulaId) } }],
+    });
+    await knex.raw(
+      `create function wait_for_turn() returns trigger language plpgsql as
+       $$ begin perform pg_advisory_xact_lock_shared(7); return null; end $$`,
+    );
+    await knex.raw('create trigger turn before update on formula for each statement execute function wait_for_turn()');
+    const turn = await knex.transaction();
+    await turn.raw('select pg_advisory_xact_lock(7)');
+    const { templates } = room();
+    const changes = Promise.allSettled([
+      templates.replace(CALLER, one.formulaId, callOf(two)),
+      templates.replace(CALLER, two.formulaId, callOf(one)),
+    ]);
+    await until(async () => {
+      const { rows } = await knex.raw('select from pg_locks where not granted');
+      return rows.length === 2;
+    });
+    await turn.commit();
+    expect((await changes).map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
+  });
 });
