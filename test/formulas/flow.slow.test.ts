@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { createRunStore } from '../../src/formulas/executions/run-store.ts';
 import { useDatabase } from '../support/database.ts';
 import { type GivenFormula, useFormulaBench } from './bench.ts';
 
@@ -398,6 +399,29 @@ describe('executions of formulas', () => {
     resolve();
     await bench.untilStatus(1, id, 'cancelled');
     expect(bench.calls.map(({ path }) => path)).to.deep.equal(['/x']);
+  });
+
+  it('does not retry an execution that is cancelled while the retry is planned', async () => {
+    const key = await bench.addFormula({
+      steps: [{ name: 'again', type: 'retryFormulaExecution', properties: {} }],
+    });
+    const store = createRunStore(bench.knex);
+    bench.startWorker({
+      store: {
+        ...store,
+        commit: async (commits) => {
+          const planned = commits.find(({ next }) => next.kind === 'end' && next.status === 'retry');
+          if (planned !== undefined) await bench.executions.cancel(planned);
+          return store.commit(commits);
+        },
+      },
+    });
+    const [id = 0] = await bench.executions.start(key, {});
+    await bench.untilStatus(1, id, 'retry', 'cancelled');
+    bench.pass(10 * 60_000);
+    await bench.until(async () => ((await bench.knex('formula_run')).length === 0 ? true : undefined));
+    const ends = await bench.knex('formula_execution').where({ formula_instance_id: key.formulaInstanceId });
+    expect(ends.map(({ status }) => status)).to.deep.equal(['cancelled']);
   });
 
   it('keeps no values of steps where logging is off, but those of failures', async () => {

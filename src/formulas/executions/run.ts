@@ -112,6 +112,8 @@ async function runFrom(ports: ExecutionRunPorts, run: ClaimedRun, limits: RunLim
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
   if (input === undefined || instance === undefined) return endAtOnce(ports, run, 'cancelled');
   if (run.position?.isRetry === true) {
+    // It was cancelled in the moment in which it planned the retry.
+    if (run.isCancelled) return endAtOnce(ports, run, 'cancelled');
     await store.takeRetry(run, {
       accountId: run.accountId,
       formulaInstanceId: run.formulaInstanceId,
