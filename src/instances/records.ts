@@ -8,12 +8,12 @@ import type { Platform } from '../platform.ts';
 import { type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
 import type { InstanceCodec } from './instance-codec.ts';
 import type { TokenGrant } from './oauth/token-endpoint.ts';
-import type { InstanceStore } from './store.ts';
+import type { InstanceStore, JudgedCall } from './store.ts';
 
 /** The service that reads stored instances and records whether providers accept their credentials. Tokens depend on it. */
 export type InstanceRecords = ReturnType<typeof createInstanceRecords>;
 
-type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls'>;
+type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls' | 'settingsVersion'>;
 
 export interface CredentialRefusal extends InstanceKey {
   readonly reason: string;
@@ -84,16 +84,16 @@ export function createInstanceRecords(
 
   /**
    * Makes an instance invalid and publishes that.
-   * @returns false when it was invalid already
+   * @returns false when it was invalid already, or has other settings than the rejected call was made with
    */
   async function refuse(
     via: Knex,
     refusal: CredentialRefusal,
-    work: readonly string[],
+    call: JudgedCall | undefined,
     publish: Publisher,
   ): Promise<boolean> {
     const { accountId, id, reason } = refusal;
-    const refused = await store.setInvalid(via, { ...refusal, refusedCalls: work });
+    const refused = await store.setInvalid(via, refusal, call);
     if (refused === undefined) return false;
     await publish(via, 'instance.credentials.refused', { instanceId: id, ...refused, reason });
     await changed(accountId, id, via);
@@ -133,16 +133,17 @@ export function createInstanceRecords(
     /**
      * Records whether the provider accepted the credentials in a call; `work` is its purpose, such as `list employees`. A rejection makes
      * the instance invalid. A success makes it valid again only if the same `work` was rejected before, because a provider may allow other
-     * calls without credentials.
+     * calls without credentials. Nothing is recorded of a call that was made with other settings than the stored ones.
      */
     noteCredentials: async (
       instance: JudgedInstance,
       { kind, work }: { readonly kind: 'accepted' | 'refused'; readonly work: string },
     ) => {
-      const { accountId, id } = instance;
+      const { accountId, id, settingsVersion } = instance;
+      const call = { work, settingsVersion };
       const wasRefused = instance.refusedCalls.includes(work);
       if (kind === 'accepted') {
-        if (wasRefused && (await store.setValid(accountId, id, work))) await changed(accountId, id);
+        if (wasRefused && (await store.setValid(accountId, id, call))) await changed(accountId, id);
         return;
       }
       // Only one of many failing calls writes.
@@ -150,8 +151,8 @@ export function createInstanceRecords(
       const publish = await notifications.prepare(accountId);
       const refusal = { accountId, id, reason: `The provider refuses the credentials for '${work}'.` };
       await store.transaction(async (via) => {
-        if (await refuse(via, refusal, [work], publish)) return;
-        const isAdded = await store.addRefusedCall(via, { accountId, id, work, most: MOST_REFUSED_CALLS });
+        if (await refuse(via, refusal, call, publish)) return;
+        const isAdded = await store.addRefusedCall(via, { ...call, accountId, id, most: MOST_REFUSED_CALLS });
         if (isAdded) await changed(accountId, id, via);
       });
     },
@@ -164,7 +165,7 @@ export function createInstanceRecords(
     /** Makes the instance invalid, because its credentials can no longer be used for a known reason. */
     invalidate: async (refusal: CredentialRefusal, via: Knex) => {
       const { accountId, id, reason } = refusal;
-      if (await refuse(via, refusal, [], await notifications.prepare(accountId))) return;
+      if (await refuse(via, refusal, undefined, await notifications.prepare(accountId))) return;
       await store.setInvalidReason(via, accountId, id, reason);
       await changed(accountId, id, via);
     },

@@ -50,6 +50,12 @@ export type InstanceChanges = Partial<
   >
 >;
 
+/** A call whose credentials the provider judged. */
+export interface JudgedCall extends Pick<InstanceRow, 'settingsVersion'> {
+  /** Its purpose, such as `list employees`. */
+  readonly work: string;
+}
+
 /** The orders of a list: an SQL expression that is never null, and its type. Times that never occurred come first. */
 const ORDERS = {
   name: ['lower(name)', 'text'],
@@ -208,10 +214,9 @@ export function createInstanceStore(knex: Knex) {
       changes: InstanceChanges,
       settingsVersion?: number,
     ): Promise<InstanceRow | undefined> => {
-      const version = settingsVersion === undefined ? {} : { settings_version: settingsVersion };
       const isOfSettings = changes.configuration !== undefined || changes.credentials !== undefined;
       const count = await via('instance')
-        .where({ account_id: accountId, id, ...version })
+        .where({ account_id: accountId, id, ...ofVersion({ settingsVersion }) })
         .update({
           ...toColumns('instance', { ...changes, ...jsonOf(via, changes) }),
           ...(isOfSettings && { settings_version: knex.raw('settings_version + 1') }),
@@ -220,10 +225,13 @@ export function createInstanceStore(knex: Knex) {
       return count === 0 ? undefined : firstOf(await select(accountId, via).where({ id }));
     },
 
-    /** Makes an instance valid. Returns false if it was valid, or if `work` is given and was not rejected before. */
-    setValid: async (accountId: number, id: number, work?: string): Promise<boolean> => {
-      const query = knex('instance').where({ account_id: accountId, id, valid: false });
-      if (work !== undefined) query.whereRaw('? = any(refused_calls)', [work]);
+    /**
+     * Makes an instance valid, because a call succeeded where one is given. Returns false if it was valid, the call was not rejected before,
+     * or the instance has other settings than it was made with.
+     */
+    setValid: async (accountId: number, id: number, call?: JudgedCall): Promise<boolean> => {
+      const query = knex('instance').where({ account_id: accountId, id, valid: false, ...ofVersion(call) });
+      if (call !== undefined) query.whereRaw('? = any(refused_calls)', [call.work]);
       const count = await query.update({
         valid: true,
         invalid_reason: null,
@@ -234,34 +242,37 @@ export function createInstanceStore(knex: Knex) {
     },
 
     /**
-     * Makes an instance invalid. Of many failing calls only one writes.
-     * @returns its name and element; undefined when it was invalid already
+     * Makes an instance invalid, because a call was rejected where one is given. Of many failing calls only one writes.
+     * @returns its name and element; undefined when it was invalid already, or has other settings than the call was made with
      */
     setInvalid: async (
       via: Knex,
-      refusal: Pick<InstanceRow, 'accountId' | 'id' | 'refusedCalls'> & { readonly reason: string },
+      { accountId, id, reason }: Pick<InstanceRow, 'accountId' | 'id'> & { readonly reason: string },
+      call?: JudgedCall,
     ): Promise<Pick<InstanceRow, 'name' | 'elementKey'> | undefined> => {
-      const { accountId, id, reason, refusedCalls } = refusal;
       const [row] = await via('instance')
-        .where({ account_id: accountId, id, valid: true })
+        .where({ account_id: accountId, id, valid: true, ...ofVersion(call) })
         .update({
           valid: false,
           invalid_reason: reason,
-          refused_calls: refusedCalls,
+          refused_calls: call === undefined ? [] : [call.work],
           updated_at: knex.fn.now(),
         })
         .returning(['name', 'element_key']);
       return row && { name: row.name, elementKey: row.element_key };
     },
 
-    /** Adds a rejected call. Returns false when it is stored already, the maximum is reached, or the instance is valid. */
+    /**
+     * Adds a rejected call. Returns false when it is stored already, the maximum is reached, or the instance is valid or has other settings
+     * than the call was made with.
+     */
     addRefusedCall: async (
       via: Knex,
-      refused: { readonly accountId: number; readonly id: number; readonly work: string; readonly most: number },
+      refused: JudgedCall & { readonly accountId: number; readonly id: number; readonly most: number },
     ): Promise<boolean> => {
       const { accountId, id, work, most } = refused;
       const count = await via('instance')
-        .where({ account_id: accountId, id, valid: false })
+        .where({ account_id: accountId, id, valid: false, ...ofVersion(refused) })
         .whereRaw('cardinality(refused_calls) < ? and not ? = any(refused_calls)', [most, work])
         .update({ refused_calls: knex.raw('array_append(refused_calls, ?)', [work]), updated_at: knex.fn.now() });
       return count > 0;
@@ -291,6 +302,11 @@ export function createInstanceStore(knex: Knex) {
       await via('instance').where({ account_id: accountId, id }).delete();
     },
   };
+}
+
+/** Settings that were replaced meanwhile say nothing about those that are stored. */
+function ofVersion({ settingsVersion }: { readonly settingsVersion?: number | undefined } = {}) {
+  return settingsVersion === undefined ? {} : { settings_version: settingsVersion };
 }
 
 /** knex leaves a column that is undefined as it is, or to its default. */
