@@ -1,5 +1,6 @@
 import type { Principal } from '../accounts/accounts.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
+import type { PasswordVersion } from '../accounts/log-in/password-store.ts';
 import { type ConsoleSession, noSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import { AppError } from '../errors.ts';
@@ -23,8 +24,11 @@ export function createConsoleHandlers(
   { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,
   { sessionCookie, log }: ConsoleParts,
 ) {
-  async function begin(user: TenantIds): Promise<OperationResponse<'createConsoleSession'>> {
-    const { token } = await sessions.begin(user);
+  async function begin(
+    user: TenantIds,
+    password?: PasswordVersion,
+  ): Promise<OperationResponse<'createConsoleSession'>> {
+    const { token } = await sessions.begin(user, password);
     const { session, principal } = (await sessions.find(token)) ?? refuse(WRONG);
     return { body: await show(session, principal), headers: { 'Set-Cookie': sessionCookie.write(token) } };
   }
@@ -50,8 +54,9 @@ export function createConsoleHandlers(
       const { email, password, organizationId } = body ?? {};
       if (email === undefined || password === undefined) throw new AppError('REQUEST_INVALID', INCOMPLETE);
       const network = networkOf(address);
-      const { kind, user } = await passwords.check({ email, password, organizationId, network });
-      if (kind === 'right') return runAs(user, () => begin(user));
+      const tried = await passwords.check({ email, password, organizationId, network });
+      if (tried.kind === 'right') return runAs(tried.user, () => begin(tried.user, tried.user));
+      const { user } = tried;
       if (user !== undefined) return runAs(user, async () => refuse(WRONG));
       // Not the address: people type their passwords there.
       log.warn({ requestId: currentTrace()?.requestId, address }, 'somebody tried to log in as an unknown user');

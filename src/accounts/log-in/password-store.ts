@@ -3,8 +3,14 @@ import { firstOf } from '../../db/row.ts';
 import { MAY_CALL, type TenantIds } from '../store.ts';
 import type { PasswordOwner, StoredPassword } from './password-hash.ts';
 
+/** A password as it was read. A hash of another cost leaves the time as it is. */
+export interface PasswordVersion extends PasswordOwner {
+  /** Time at which it was set; null for a user without a password. */
+  readonly changedAt: Date | null;
+}
+
 /** A user who may be logging in. */
-export interface LogInUser extends TenantIds, StoredPassword {
+export interface LogInUser extends TenantIds, StoredPassword, PasswordVersion {
   readonly mayCall: boolean;
 }
 
@@ -48,7 +54,7 @@ export function createPasswordStore(knex: Knex) {
     findUser: async (emailAddress: string, organizationId: number | undefined): Promise<LogInUser | undefined> => {
       const { rows } = await knex.raw<{ rows: LogInUser[] }>(
         `select app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
-           password_hash as "passwordHash", (${MAY_CALL}) as "mayCall"
+           password_hash as "passwordHash", changed_at as "changedAt", (${MAY_CALL}) as "mayCall"
          from app_user
            join account on account.id = app_user.account_id
            left join user_password on user_password.account_id = app_user.account_id and user_password.user_id = app_user.id
@@ -63,10 +69,10 @@ export function createPasswordStore(knex: Knex) {
     /** Returns whether any user of the installation has a password. It is called before a log-in. */
     havePasswords: async (): Promise<boolean> => (await knex('user_password').first(knex.raw('1'))) !== undefined,
 
-    findPassword: async ({ accountId, userId }: PasswordOwner): Promise<StoredPassword> => {
+    findPassword: async ({ accountId, userId }: PasswordOwner): Promise<StoredPassword & PasswordVersion> => {
       const of = { account_id: accountId, user_id: userId };
-      const row = await knex('user_password').where(of).first('password_hash');
-      return { accountId, userId, passwordHash: row?.password_hash ?? null };
+      const row = await knex('user_password').where(of).first('password_hash', 'changed_at');
+      return { accountId, userId, passwordHash: row?.password_hash ?? null, changedAt: row?.changed_at ?? null };
     },
 
     setPassword: async (via: Knex, { accountId, userId }: PasswordOwner, hash: string, at: Date): Promise<void> => {
@@ -74,6 +80,13 @@ export function createPasswordStore(knex: Knex) {
         .insert({ account_id: accountId, user_id: userId, password_hash: hash, changed_at: at })
         .onConflict(['account_id', 'user_id'])
         .merge({ password_hash: hash, changed_at: at });
+    },
+
+    /** Locks a password until the end of the transaction. Returns false when it was changed since it was read. */
+    lockPassword: async (via: Knex, { accountId, userId, changedAt }: PasswordVersion): Promise<boolean> => {
+      const of = { account_id: accountId, user_id: userId };
+      const row = await via('user_password').where(of).forNoKeyUpdate().first('changed_at');
+      return row?.changed_at.getTime() === changedAt?.getTime();
     },
 
     /** Replaces the hash by one with another cost, unless the password was changed meanwhile. */

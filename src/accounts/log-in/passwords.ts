@@ -6,7 +6,14 @@ import type { PrincipalChanges } from '../principal-changes.ts';
 import type { StoredUser, TenantIds } from '../store.ts';
 import { createPasswordHasher, type PasswordHasher, type StoredPassword } from './password-hash.ts';
 import { assertPassword, type PasswordUser } from './password-rules.ts';
-import { createPasswordStore, type Trier, type TryLimits, type TryWindow, type WrongTries } from './password-store.ts';
+import {
+  createPasswordStore,
+  type PasswordVersion,
+  type Trier,
+  type TryLimits,
+  type TryWindow,
+  type WrongTries,
+} from './password-store.ts';
 import { createSessionStore } from './session-store.ts';
 import type { ConsoleSession } from './sessions.ts';
 
@@ -19,7 +26,7 @@ export interface PasswordTry {
 }
 
 export type PasswordOutcome =
-  | { readonly kind: 'right'; readonly user: TenantIds }
+  | { readonly kind: 'right'; readonly user: TenantIds & PasswordVersion }
   /** `user` is the user whose password it is not, if there is one. */
   | { readonly kind: 'wrong'; readonly user: TenantIds | undefined };
 
@@ -108,20 +115,23 @@ export function createPasswords(
     });
   }
 
-  async function assertCurrent(change: PasswordChange, { emailAddress }: StoredUser): Promise<void> {
+  /** @returns the password that was checked; undefined where none had to be */
+  async function assertCurrent(
+    change: PasswordChange,
+    { emailAddress }: StoredUser,
+  ): Promise<PasswordVersion | undefined> {
     const { user, network, session, currentPassword } = change;
     const stored = await store.findPassword(user);
-    if (session === undefined || stored.passwordHash === null) return;
-    const path = '/body/currentPassword';
+    if (session === undefined || stored.passwordHash === null) return undefined;
     if (currentPassword === undefined) {
       const message = 'The user already has a password. Send it as currentPassword.';
-      throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path: CURRENT, message }] });
     }
     const trier = trierOf(emailAddress, network);
     const { id, isRight } = await tryPassword(trier, currentPassword, async () => stored);
-    if (!isRight)
-      throw new AppError('FORBIDDEN', 'The current password is wrong.', { details: [{ path, message: 'is wrong' }] });
+    if (!isRight) throw wrongPassword();
     await store.noteGood(id, trier);
+    return stored;
   }
 
   async function prepare(user: TenantIds, known: PasswordUser, password: string): Promise<WritePassword> {
@@ -168,18 +178,21 @@ export function createPasswords(
     /**
      * Changes the password and ends all other sessions of the user, on every process.
      * @returns the number of ended sessions
-     * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN if the current password is wrong
+     * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN if the current password is wrong, or by now another one
      */
     set: async (change: PasswordChange) => {
       const { user, session, password } = change;
       const known = await getUser(user.accountId, user.userId);
-      await assertCurrent(change, known);
+      const current = await assertCurrent(change, known);
       const write = await prepare(user, known, password);
-      return principals.change(
-        user.organizationId,
-        (via) => write(via, session?.id),
-        (endedSessions) => ({ targetId: String(user.userId), changes: { password: 'set', endedSessions } }),
-      );
+      const replace = async (via: Knex.Transaction) => {
+        if (current !== undefined && !(await store.lockPassword(via, current))) throw wrongPassword();
+        return write(via, session?.id);
+      };
+      return principals.change(user.organizationId, replace, (endedSessions) => ({
+        targetId: String(user.userId),
+        changes: { password: 'set', endedSessions },
+      }));
     },
 
     /**
@@ -198,6 +211,13 @@ interface Tried<Found> {
   readonly id: number;
   readonly found: Found;
   readonly isRight: boolean;
+}
+
+const CURRENT = '/body/currentPassword';
+
+function wrongPassword(): AppError {
+  const details = [{ path: CURRENT, message: 'is wrong' }];
+  return new AppError('FORBIDDEN', 'The current password is wrong.', { details });
 }
 
 function refuseMore(): AppError {

@@ -3,6 +3,7 @@ import { firstOf, type RowOf } from '../../db/row.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { MAY_CALL, RIGHTS, type StoredRights, type TenantIds } from '../store.ts';
+import { createPasswordStore, type PasswordVersion } from './password-store.ts';
 
 type SessionColumn = 'id' | 'created_at' | 'ends_at';
 
@@ -10,6 +11,14 @@ type SessionColumn = 'id' | 'created_at' | 'ends_at';
 export type StoredSession = RowOf<'console_session', SessionColumn> & StoredRights;
 
 export type SessionUser = Pick<TenantIds, 'accountId' | 'userId'>;
+
+interface NewSession {
+  readonly token: string;
+  readonly createdAt: Date;
+  readonly endsAt: Date;
+  /** Maximum number of sessions of the user. */
+  readonly most: number;
+}
 
 /** The names of the logged-in user, for display. */
 export interface SessionNames {
@@ -23,19 +32,21 @@ export interface SessionNames {
 
 /** Creates the store of the console's sessions. */
 export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys'>) {
+  const passwords = createPasswordStore(knex);
   const columnsOf = ({ accountId, userId }: SessionUser) => ({ account_id: accountId, user_id: userId });
 
   return {
     /**
      * Inserts a session. Concurrent log-ins of a user take turns, and the newest `most` sessions stay.
+     * @param password the one that the user logged in with
      * @returns its id
-     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile
+     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile, or whose password was changed
      */
     insert: async (
       via: Knex.Transaction,
       user: SessionUser,
-      { token, createdAt, endsAt }: { readonly token: string; readonly createdAt: Date; readonly endsAt: Date },
-      most: number,
+      password: PasswordVersion | undefined,
+      { token, createdAt, endsAt, most }: NewSession,
     ): Promise<number> => {
       const of = columnsOf(user);
       // This locks the row of the user, so that a deactivation ends this session too.
@@ -44,6 +55,9 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
         .update({ last_login_at: createdAt });
       if (found === 0)
         throw new AppError('UNAUTHENTICATED', 'The user was deactivated or deleted while the log-in was under way.');
+      // And this the password, so that its change ends this session too.
+      if (password !== undefined && !(await passwords.lockPassword(via, password)))
+        throw new AppError('UNAUTHENTICATED', 'The password was changed while the log-in was under way.');
       const times = { created_at: createdAt, used_at: createdAt, ends_at: endsAt };
       const rows = await via('console_session')
         .insert({ ...of, ...times, token_hash: keys.lookupHash(token) })

@@ -4,6 +4,7 @@ import type { Platform } from '../../platform.ts';
 import { type FoundPrincipal, toPrincipal } from '../accounts.ts';
 import type { PrincipalChanges } from '../principal-changes.ts';
 import type { TenantIds } from '../store.ts';
+import type { PasswordVersion } from './password-store.ts';
 import { createSessionStore, type SessionUser, type StoredSession } from './session-store.ts';
 
 /** A log-in to the console. */
@@ -45,15 +46,16 @@ export function createSessions(
   return {
     /**
      * Begins a session with a new token.
-     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile
+     * @param password the one that the user logged in with; undefined for a user with a secret
+     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile, or whose password was changed
      */
-    begin: async (user: SessionUser) => {
+    begin: async (user: SessionUser, password?: PasswordVersion) => {
       const token = random.bytes(TOKEN_BYTES).toString('base64url');
       const createdAt = new Date(clock.now());
       const times = { createdAt, endsAt: new Date(clock.now() + LONGEST_MS) };
       const id = await changeInTurn(
         knex,
-        (via) => store.insert(via, user, { token, ...times }, MOST_OF_A_USER),
+        (via) => store.insert(via, user, password, { token, ...times, most: MOST_OF_A_USER }),
         (made) => ({ targetId: String(made) }),
       );
       return { id, token, csrfToken: csrfTokenOf(token), ...times };

@@ -43,14 +43,17 @@ describe('log-in', () => {
   const random = { bytes: (size: number) => randomBytes(size), fraction: Math.random };
 
   /** What a process has. */
-  function open(cost = LITTLE) {
+  function open(cost = LITTLE, beforeHash = async () => {}) {
     const { knex } = database;
     const shares = createPoolShares({ knex, poolSize: 8 });
     const platform = { knex, keys, clock, random, shares };
     const principals: Pick<PrincipalChanges, 'change'> = { change: (_, work) => knex.transaction(work) };
     const { hash, verify, isCurrent } = createPasswordHasher(platform, { cost });
     const hasher = {
-      hash,
+      hash: async (...input: Parameters<typeof hash>) => {
+        await beforeHash();
+        return hash(...input);
+      },
       isCurrent,
       verify: (...input: Parameters<typeof verify>) => {
         hashed.push({ ...cost, message: input[0], nonce: '', tagLength: 0 });
@@ -159,6 +162,19 @@ describe('log-in', () => {
       expect(await readHash()).to.match(/^\$argon2id\$v=19\$m=32,t=2,p=1\$/);
       expect(await attempt({})).to.include({ outcome: 'right' });
     });
+  });
+
+  it('keeps a new password that was set while somebody else with the old one sets another', async () => {
+    const user = await addUser('ann@example.com', PASSWORD);
+    const session = await open().sessions.begin(user);
+    const set = (password: string, { passwords } = open()) =>
+      passwords.set({ user, network: HERE, session, currentPassword: PASSWORD, password });
+    const NEW = 'quiet lantern over the harbour';
+    await clock.advance(SECOND);
+    const slow = open(LITTLE, async () => void (await set(NEW)));
+    const refused = await set('whatever a thief has chosen', slow).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'FORBIDDEN' });
+    expect(await attempt({ password: NEW })).to.include({ outcome: 'right' });
   });
 
   describe('after ten wrong tries in ten minutes', () => {
@@ -301,6 +317,31 @@ describe('log-in', () => {
         message: 'The user was deactivated or deleted while the log-in was under way.',
       });
       expect(await knex('console_session').where({ user_id: user.userId })).to.deep.equal([]);
+    });
+
+    it('is not begun with a password that is changed while the user logs in', async () => {
+      const user = await addUser('ann@example.com', PASSWORD);
+      const { passwords, sessions } = open();
+      const tried = await passwords.check({ email: 'ann@example.com', password: PASSWORD, network: HERE });
+      if (tried.kind !== 'right') throw new Error('The password is right.');
+      const change = { user, network: HERE, session: undefined };
+      await clock.advance(SECOND);
+      await passwords.set({ ...change, password: 'another correct horse battery' });
+      const begun = await sessions.begin(user, tried.user).catch((error: unknown) => error);
+      expect(begun).to.include({
+        code: 'UNAUTHENTICATED',
+        message: 'The password was changed while the log-in was under way.',
+      });
+      expect(await database.knex('console_session').where({ user_id: user.userId })).to.deep.equal([]);
+    });
+
+    it('is begun with a password whose hash was renewed', async () => {
+      const user = await addUser('ann@example.com', PASSWORD);
+      const { passwords, sessions } = open({ ...LITTLE, passes: LITTLE.passes + 1 });
+      const tried = await passwords.check({ email: 'ann@example.com', password: PASSWORD, network: HERE });
+      if (tried.kind !== 'right') throw new Error('The password is right.');
+      const { token } = await sessions.begin(user, tried.user);
+      expect((await sessions.find(token))?.principal.userId).to.equal(user.userId);
     });
 
     it('is one of 20 of a user: the oldest goes', async () => {
