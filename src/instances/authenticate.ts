@@ -23,7 +23,7 @@ import { assertGivenValues } from './oauth/values.ts';
 
 export interface AuthenticateNeighbours extends ConnectNeighbours {
   readonly client: ProviderClient;
-  readonly authorizations: Pick<Authorizations, 'find' | 'use'>;
+  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce' | 'use'>;
   readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { countRows, readEverything, withDatabase } from '../api/support/tenants.ts';
+import { until } from '../support/until.ts';
 import { useOAuth } from './support/setup.ts';
 
 const ONE_USE = 'A code can be used once, and only for a short time.';
@@ -163,6 +164,29 @@ describe('an instance by authorization code', () => {
     }
     expect(setup.server.tokenRequests.length).to.equal(requests);
     expect((await service.call('/items', { token: body.token })).status).to.equal(200);
+  });
+
+  it('is made once of one code that is sent twice at the same time', async () => {
+    const { code } = await authorize();
+    const requests = setup.server.tokenRequests.length;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setup.server.mishap({ until: promise });
+    const first = create({ code });
+    await until(() => setup.server.tokenRequests.length > requests);
+    const second = await create({ code });
+    resolve();
+    expectProblem(second, 'PROVIDER_CREDENTIALS_INVALID', /^The code was already exchanged/);
+    expect(setup.server.tokenRequests.length).to.equal(requests + 1);
+    const { status, body } = await first;
+    expect(status).to.equal(200);
+    expect((await service.call('/items', { token: body.token })).status).to.equal(200);
+  });
+
+  it('is made of a code whose first exchange failed, if the provider takes it then', async () => {
+    const { code } = await authorize();
+    setup.server.mishap({ refuse: { status: 503, body: {} } });
+    expectProblem(await create({ code }), 'PROVIDER_UNAVAILABLE');
+    expect((await create({ code })).status).to.equal(200);
   });
 
   describe('while authorizations are open that differ', () => {

@@ -62,8 +62,18 @@ export function createAuthorizationStore(knex: Knex) {
       );
     },
 
-    insertCode: async (via: Knex, accountId: number, codeHash: Buffer): Promise<void> => {
-      await via('oauth_code').insert({ account_id: accountId, code_hash: codeHash }).onConflict().ignore();
+    /** Returns false when the code is there already. */
+    insertCode: async (accountId: number, codeHash: Buffer): Promise<boolean> => {
+      const inserted = await knex('oauth_code')
+        .insert({ account_id: accountId, code_hash: codeHash })
+        .onConflict()
+        .ignore()
+        .returning('account_id');
+      return inserted.length > 0;
+    },
+
+    removeCode: async (accountId: number, codeHash: Buffer): Promise<void> => {
+      await knex('oauth_code').where({ account_id: accountId, code_hash: codeHash }).delete();
     },
 
     hasCode: async (accountId: number, codeHash: Buffer): Promise<boolean> => {

@@ -115,9 +115,29 @@ export function createAuthorizations(
       return { verifier, settings: (unused.length > 0 ? unused : genuine).map(({ settings }) => settings) };
     },
 
-    /** Marks a code as exchanged, and one of its open authorizations as used. */
-    use: async (via: Knex, key: AuthorizationKey, { code, state }: ReturnedCode) => {
-      await store.insertCode(via, key.accountId, hashOf(key, code));
+    /**
+     * Exchanges a code at the provider, unless it was or is being exchanged. If the exchange fails, it may be tried again.
+     * @throws AppError PROVIDER_CREDENTIALS_INVALID, and what `exchange` throws
+     */
+    exchangeOnce: async <Grant>(
+      connector: OAuthConnector,
+      key: AuthorizationKey,
+      { code }: ReturnedCode,
+      exchange: () => Promise<Grant>,
+    ): Promise<Grant> => {
+      const codeHash = hashOf(key, code);
+      // Before the exchange: of two requests that send the code at the same time, the provider gets one.
+      if (!(await store.insertCode(key.accountId, codeHash))) throw codeUsed(connector);
+      try {
+        return await exchange();
+      } catch (error) {
+        await store.removeCode(key.accountId, codeHash);
+        throw error;
+      }
+    },
+
+    /** Marks one of the open authorizations of an exchanged code as used. */
+    use: async (via: Knex, key: AuthorizationKey, { state }: Pick<ReturnedCode, 'state'>) => {
       if (mayBeOpen(key, state)) await store.use(via, key, { state, minutes: AUTHORIZATION_MINUTES });
     },
 

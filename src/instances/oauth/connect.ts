@@ -54,7 +54,7 @@ export interface Authorization {
 }
 
 export interface ConnectNeighbours {
-  readonly authorizations: Pick<Authorizations, 'find'>;
+  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce'>;
   readonly proxies: Pick<Proxies, 'findByUrl' | 'openClient'>;
   readonly requestToken: RequestToken;
   readonly simulatorsUrl: string | undefined;
@@ -81,7 +81,11 @@ export async function connect(neighbours: ConnectNeighbours, request: ConnectReq
   if (proxy !== undefined) {
     assertProxyMayServe(proxy, { ...request, origin, isOfAccount: isOfAccount(authorization) });
   }
-  const grant = await obtainGrant(neighbours.requestToken, { connector, config }, source, { authorization, signal });
+  const obtain = () => obtainGrant(neighbours.requestToken, { connector, config }, source, { authorization, signal });
+  const grant =
+    authorization === undefined
+      ? await obtain()
+      : await neighbours.authorizations.exchangeOnce(connector, authorization.key, authorization.returned, obtain);
   return { config: withoutTokens({ ...config, ...grant.values }), grant, authorization };
 }
 
