@@ -131,6 +131,10 @@ export function createBulkStore(knex: Knex) {
     await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
     await via('bulk_row_error').where({ account_id: accountId, job_id: id }).delete();
   };
+  const countOpen = async (via: Knex, accountId: number): Promise<number> => {
+    const [row] = await via('bulk_job').where({ account_id: accountId }).whereNotNull('due').count({ count: '*' });
+    return Number(row?.count);
+  };
   const selectJobs = (via: Knex) => via('bulk_job').select(COLUMNS);
 
   return {
@@ -173,9 +177,12 @@ export function createBulkStore(knex: Knex) {
     },
 
     /** Returns the number of jobs of the account that have not ended. */
-    countOpen: async (accountId: number): Promise<number> => {
-      const [row] = await knex('bulk_job').where({ account_id: accountId }).whereNotNull('due').count({ count: '*' });
-      return Number(row?.count);
+    countOpen: (accountId: number): Promise<number> => countOpen(knex, accountId),
+
+    /** Returns the same number. No other job of the account is counted so until the end of the transaction. */
+    countOpenInTurn: async (via: Knex, accountId: number): Promise<number> => {
+      await via.raw('select pg_advisory_xact_lock(?, hashint8(?))', [TURNS, accountId]);
+      return countOpen(via, accountId);
     },
 
     find: async ({ accountId, instanceId, id }: InstanceJobKey): Promise<BulkJob | undefined> => {
@@ -472,6 +479,8 @@ const CLAIM_OF_ACCOUNT = `
   where j.account_id = ? and j.id = c.id and j.due <= ? and (j.lease_until is null or j.lease_until <= ?)
   returning ${CLAIMED}`;
 
+/** Any number, the same in every process: it names the turns of new jobs within the database. */
+const TURNS = 7_205_020;
 const ROW_ERRORS_AT_ONCE = 1_000;
 /** Chunks. */
 const REMOVED_AT_ONCE = 2_000;

@@ -17,7 +17,14 @@ import {
   type JobFilter,
   type NewJob,
 } from './bulk-store.ts';
-import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
+import {
+  type CreatePorts,
+  jobNotFound,
+  MOST_OPEN_JOBS,
+  type PlannedRequest,
+  planDownload,
+  tooMany,
+} from './create-job.ts';
 import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
 import { openFailedRows } from './failed-rows.ts';
 import { openFile } from './file.ts';
@@ -86,9 +93,11 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
 
   /**
    * Stores a new job.
-   * @throws AppError NOT_FOUND for an instance that was deleted while its job was being created
+   * @throws AppError NOT_FOUND for an instance that was deleted while its job was being created; RATE_LIMITED
    */
   async function begin(via: Knex, planned: NewJob): Promise<BulkJob> {
+    // Others may have begun since it was planned: a file takes its time to come.
+    if ((await store.countOpenInTurn(via, planned.accountId)) >= MOST_OPEN_JOBS) throw tooMany();
     const job = await store.insert(via, planned).catch((cause: unknown) => {
       throw isReferenceViolation(cause) ? instanceNotFound(planned.instanceId) : cause;
     });

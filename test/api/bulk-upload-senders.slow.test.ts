@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { type ClientRequest, request as send } from 'node:http';
 import { expect } from 'chai';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
-import { countRows } from './support/tenants.ts';
+import { countRows, withDatabase } from './support/tenants.ts';
 
 const BOUNDARY = 'cut-here';
 const HEAD = [
@@ -55,5 +57,37 @@ describe('a bulk upload whose sender goes away', () => {
     await other.stop();
     request.destroy();
     await expectNothing();
+  });
+});
+
+describe('a bulk upload that comes while others begin', () => {
+  const service = useApp();
+
+  it('does not begin when the account has the maximum of jobs by then', async () => {
+    const { token, id } = await service.createInstance('odata', SHOP);
+    const request = send(`${service.app.baseUrl}/bulk/Products`, {
+      method: 'POST',
+      headers: {
+        authorization: `User ${service.userSecret}, Element ${token}`,
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      },
+    });
+    const response = once(request, 'response');
+    request.write(HEAD);
+    request.write(ROWS);
+    await until(async () => (await countRows(service, 'bulk_chunk')) > 0);
+    await withDatabase(service, async (knex) => {
+      const { account_id } = await theRow(knex('instance').where({ id }));
+      await knex.raw(
+        `insert into bulk_job (account_id, instance_id, direction, object_name, query, format, due)
+         select ?::bigint, ?::bigint, 'DOWNLOAD', 'Products', '{}', 'csv', now() + interval '1 day' from generate_series(1, 500)`,
+        [account_id, id],
+      );
+    });
+    request.end(`\r\n--${BOUNDARY}--\r\n`);
+    const [{ statusCode }] = await response;
+    expect([statusCode, await countRows(service, 'bulk_job'), await countRows(service, 'bulk_chunk')]).to.deep.equal([
+      429, 500, 0,
+    ]);
   });
 });

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { createBulkStore } from '../../src/bulk/bulk-store.ts';
+import { useDatabase } from '../support/database.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { until } from '../support/until.ts';
+
+describe('the open bulk jobs of an account', () => {
+  const database = useDatabase();
+
+  before(async () => {
+    await addAccount(database.knex);
+    await addUser(database.knex);
+    await addInstances(database.knex, [1]);
+  });
+
+  it('are counted with those that begin at the same time', async () => {
+    const { knex } = database;
+    const store = createBulkStore(knex);
+    const job = { accountId: 1, instanceId: 1, userId: 1, direction: 'DOWNLOAD', objectName: 'things' } as const;
+    const first = await knex.transaction();
+    const counts = [await store.countOpenInTurn(first, 1)];
+    await store.insert(first, { ...job, format: 'csv', callbackUrl: null, createdAt: new Date() });
+    const second = knex.transaction((via) => store.countOpenInTurn(via, 1));
+    await until(async () => {
+      const { rows } = await knex.raw("select from pg_locks where locktype = 'advisory' and not granted");
+      return rows.length > 0;
+    });
+    await first.commit();
+    expect([...counts, await second]).to.deep.equal([0, 1]);
+  });
+});
