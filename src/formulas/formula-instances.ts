@@ -250,11 +250,15 @@ export function createFormulaInstances(
     return locked;
   }
 
-  async function remove({ accountId, id }: FormulaInstanceKey, formulaId?: number): Promise<void> {
+  /** @throws AppError NOT_FOUND, also for one that is not meant */
+  async function removeMeant(
+    { accountId, id }: FormulaInstanceKey,
+    isMeant: (locked: StoredInstance) => boolean,
+  ): Promise<void> {
     const remove = async (via: Knex): Promise<Step> => {
       const store = createFormulaInstanceStore(via);
       const before = await store.lock({ accountId, id });
-      if (before === undefined || (formulaId !== undefined && before.formulaId !== formulaId)) throw noInstance(id);
+      if (before === undefined || !isMeant(before)) throw noInstance(id);
       await announceChange(notifier, via, [accountId]);
       await store.remove(before);
       return { before, variables: [] };
@@ -334,14 +338,19 @@ export function createFormulaInstances(
       return get(accountId, of.id);
     },
 
-    remove,
+    /** @throws AppError NOT_FOUND, also for an instance of another formula */
+    remove: (key: FormulaInstanceKey, formulaId?: number): Promise<void> =>
+      removeMeant(key, (locked) => formulaId === undefined || locked.formulaId === formulaId),
 
     /** Deletes the formula instances whose time to live is over. @returns how many */
     removeExpired: async (): Promise<number> => {
       let count = 0;
       for (;;) {
-        const expired = await stored.listExpired(new Date(clock.now()), EXPIRED_AT_ONCE);
-        for (const key of expired) await orGone(remove(key));
+        const now = new Date(clock.now());
+        const expired = await stored.listExpired(now, EXPIRED_AT_ONCE);
+        // A user may have set another time meanwhile.
+        const isOver = ({ expiresAt }: StoredInstance) => expiresAt !== null && expiresAt <= now;
+        for (const key of expired) await orGone(removeMeant(key, isOver));
         count += expired.length;
         if (expired.length < EXPIRED_AT_ONCE) return count;
       }
@@ -398,7 +407,7 @@ async function orTaken<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** A user may have deleted it meanwhile. */
+/** A user may have deleted or changed it meanwhile. */
 async function orGone(work: Promise<void>): Promise<void> {
   try {
     await work;

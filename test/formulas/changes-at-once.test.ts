@@ -87,4 +87,24 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
     await turn.commit();
     expect((await changes).map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
   });
+
+  it('keep an instance whose time to live is extended in the moment in which it ends', async () => {
+    const { knex } = database;
+    const { formulaInstanceId: id } = await bench.addFormula({ steps: [END] });
+    const rows = knex('formula_instance').where({ id });
+    const inMs = (ms: number) => new Date(bench.clock.now() + ms);
+    await rows.clone().update({ expires_at: inMs(-1_000) });
+    const other = await knex.transaction();
+    await other('formula_instance')
+      .where({ id })
+      .update({ expires_at: inMs(60_000) });
+    const removed = room().formulaInstances.removeExpired();
+    await until(isWaiting);
+    await other.commit();
+    await removed;
+    expect(await rows.clone().pluck('id')).to.deep.equal([id]);
+    await rows.clone().update({ expires_at: inMs(-1_000) });
+    await room().formulaInstances.removeExpired();
+    expect(await rows.clone().pluck('id')).to.deep.equal([]);
+  });
 });
