@@ -52,16 +52,22 @@ export function createOwnerStore(knex: Knex) {
         .whereRaw("updated_at < now() - ? * interval '1 millisecond'", [ageMs]),
 
     /**
-     * Releases deliveries of this owner.
-     * @returns number of deliveries that it still held
+     * Releases deliveries that this owner has held for at least `ageMs`. Those that it released and claimed again since they were found are
+     * not among them.
+     * @returns number of deliveries
      */
-    giveBack: async (owner: string, deliveries: readonly DeliveryKey[], now: Date): Promise<number> => {
+    giveBack: async (
+      owner: string,
+      deliveries: readonly DeliveryKey[],
+      { now, ageMs }: { readonly now: Date; readonly ageMs: number },
+    ): Promise<number> => {
       const counts = await perAccount(knex, deliveries, async (via, ofOne, accountId) => {
         const { rowCount } = await via.raw<{ rowCount: number }>(giveBack(accountId), [
           now,
           ofOne.map((delivery) => delivery.accountId),
           ofOne.map(({ id }) => id),
           owner,
+          ageMs,
         ]);
         return rowCount;
       });
@@ -129,4 +135,5 @@ const TAKE_OVER_OF_ACCOUNT = `
 const giveBack = (accountId: number | undefined) => `
   update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
   from unnest(?::bigint[], ?::bigint[]) as g(account_id, id)
-  where d.account_id = g.account_id and d.id = g.id and d.state = 'delivering' and d.owner = ? ${isOfAccount('d', accountId)}`;
+  where d.account_id = g.account_id and d.id = g.id and d.state = 'delivering' and d.owner = ?
+    and d.updated_at < now() - ? * interval '1 millisecond' ${isOfAccount('d', accountId)}`;

@@ -85,10 +85,11 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
     giveBackForgotten: async (isHeld: (deliveryId: number) => boolean) => {
       const owner = current();
       if (owner === undefined) return 0;
-      const stored = await store.heldBy(owner, options.auditAgeMs);
+      const { auditAgeMs: ageMs } = options;
+      const stored = await store.heldBy(owner, ageMs);
       const unknown = stored.filter((delivery) => !isHeld(delivery.id));
       if (unknown.length === 0) return 0;
-      const returned = await store.giveBack(owner, unknown, new Date(clock.now()));
+      const returned = await store.giveBack(owner, unknown, { now: new Date(clock.now()), ageMs });
       log.warn({ deliveries: returned }, 'returned deliveries that were missing in the memory of this process');
       return returned;
     },

@@ -269,8 +269,10 @@ export function createMemoryDatabase(clock: Clock, { isPerAccount = false } = {}
             ({ state, owner, updatedAtMs }) =>
               state === 'delivering' && owner === id && updatedAtMs < clock.now() - ageMs,
           ),
-        giveBack: async (owner, given, now) => {
-          const held = given.flatMap(({ id }) => deliveries.get(id) ?? []).filter((one) => one.owner === owner);
+        giveBack: async (owner, given, { now, ageMs }) => {
+          const held = given
+            .flatMap(({ id }) => deliveries.get(id) ?? [])
+            .filter((one) => one.owner === owner && one.updatedAtMs < clock.now() - ageMs);
           for (const delivery of held) giveUp(delivery, now);
           return held.length;
         },
