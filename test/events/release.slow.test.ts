@@ -240,6 +240,21 @@ describe('releasing a queue', () => {
       expect(await statesOf()).to.deep.equal([]);
     });
 
+    it('leaves what comes for the subscription when its URL is used again before the removal ends', async () => {
+      let looks = 0;
+      const { knex } = database;
+      const slow = interceptRaw(knex, async (run, sql) => {
+        if (/max\(d\.id\)/.test(sql) && ++looks === 2) {
+          await subscriptions.ensure(1, URL);
+          await accept(knex);
+          await knex('delivery').where({ account_id: 1 }).update({ state: 'queued', due: null });
+        }
+        return run();
+      });
+      await inBatches(slow).discard(1, 1);
+      expect(await statesOf()).to.deep.equal(['queued']);
+    });
+
     it('leaves it alone when the subscription was reactivated meanwhile', async () => {
       expect(await queueWaiting(database.knex, { accountId: 1, subscriptionId: 1 }, 10)).to.equal(0);
       expect(new Set(await statesOf())).to.deep.equal(new Set(['waiting']));

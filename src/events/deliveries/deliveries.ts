@@ -144,13 +144,18 @@ export function createDeliveries(
   }
 
   /** Deletes queued deliveries in batches. Deliveries that are queued meanwhile stay. */
-  async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: WorkStep): Promise<number> {
+  async function acknowledgeInSteps(
+    accountId: number,
+    target: QueueTarget,
+    step: WorkStep,
+    { isRemoved = false } = {},
+  ): Promise<number> {
     const find = (via: Knex) => createReleaseStore(via).findQueued(accountId, target);
     const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
     const tally = createTally('acknowledged');
     for (const part of parts) {
       const acknowledge = async (via: Knex) => ({
-        count: await createReleaseStore(via).acknowledge(accountId, part, batchRows),
+        count: await createReleaseStore(via).acknowledge(accountId, part, { limit: batchRows, isRemoved }),
       });
       await repeat(step, async () => (await countChange(acknowledge, tally)).count);
     }
@@ -273,8 +278,8 @@ export function createDeliveries(
         await queueInSteps(accountId, subscriptionId, step);
         await acknowledgeInSteps(accountId, { subscriptionId }, step);
         await step(() => knex.transaction((trx) => subscriptions.remove(trx, accountId, subscriptionId)));
-        // Removes deliveries that were queued between the last two steps.
-        await acknowledgeInSteps(accountId, { subscriptionId }, step);
+        // Removes deliveries that were queued between the last two steps. An event may use its URL again already.
+        await acknowledgeInSteps(accountId, { subscriptionId }, step, { isRemoved: true });
       });
     },
 

@@ -60,13 +60,19 @@ export function createReleaseStore(knex: Knex) {
 
     /**
      * Deletes the oldest queued deliveries, at most `limit`.
+     * @param isRemoved whether only if the subscription is removed, and not in use again
      * @returns the number of deleted deliveries
      */
-    acknowledge: async (accountId: number, { subscriptionId, newestId }: QueuePart, limit: number): Promise<number> => {
+    acknowledge: async (
+      accountId: number,
+      { subscriptionId, newestId }: QueuePart,
+      { limit, isRemoved }: { readonly limit: number; readonly isRemoved: boolean },
+    ): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with chosen as materialized (
            select account_id, id from delivery
            where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued' and id <= :newestId
+             ${isRemoved ? `and ${IS_REMOVED}` : ''}
            order by id limit :limit for update
          )
          delete from delivery d using chosen c where d.account_id = :accountId and d.id = c.id`,
@@ -80,6 +86,9 @@ export function createReleaseStore(knex: Knex) {
       (await knex('delivery').where({ account_id: accountId, id, state: 'queued' }).delete()) > 0,
   };
 }
+
+const IS_REMOVED = `exists (
+  select from subscription where account_id = :accountId and id = :subscriptionId and deleted_at is not null for share)`;
 
 export interface RedeliveryPeriod {
   /** Start of the range of creation times, inclusive; `to` is exclusive. */
