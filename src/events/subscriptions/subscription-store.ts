@@ -135,14 +135,14 @@ export function createSubscriptionStore(knex: Knex) {
 
     /** Removes a subscription. It also deactivates it, so that deliveries stored later are queued and not sent. */
     remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
+      // Nothing is sent there any more, and nothing brings an endpoint back. A change of an endpoint locks both in this order, too.
+      await via('endpoint').where({ account_id: accountId, subscription_id: id }).update({ secrets: null });
       await via('subscription').where({ account_id: accountId, id, deleted_at: null }).update({
         state: 'deactivated',
         reason: null,
         deleted_at: knex.fn.now(),
         updated_at: knex.fn.now(),
       });
-      // Nothing is sent there any more, and nothing brings an endpoint back.
-      await via('endpoint').where({ account_id: accountId, subscription_id: id }).update({ secrets: null });
     },
 
     /** Removes queued deliveries of a deleted account. */
