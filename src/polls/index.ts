@@ -91,14 +91,13 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
    * Sets the pollers of an instance to those that its settings require.
    * @returns false if its settings changed meanwhile
    */
-  async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
+  async function syncOne({ accountId, id, config, connector, settingsVersion }: Instance): Promise<boolean> {
     const settings = readPollSettings(config, connector);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
       resource,
       intervalMs: settings?.intervalMs ?? 0,
     }));
-    const isRunning = state.valid && !state.disabled;
-    return store.sync({ accountId, instanceId: id, settingsVersion, wanted, isRunning, now: new Date(clock.now()) });
+    return store.sync({ accountId, instanceId: id, settingsVersion, wanted, now: new Date(clock.now()) });
   }
 
   function noteChange(payload: string): void {

@@ -73,7 +73,6 @@ interface SyncedInstance {
   readonly instanceId: number;
   readonly settingsVersion: number;
   readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
-  readonly isRunning: boolean;
   readonly now: Date;
 }
 
@@ -306,17 +305,17 @@ export function createPollStore(knex: Knex) {
 
     /**
      * Sets the pollers of an instance to those that its settings require. One that stays keeps its progress. A run in progress loses its
-     * poller if the settings differ.
+     * poller if the settings differ. Those of an instance that is disabled or not valid are stopped.
      * @returns false if the settings changed meanwhile
      */
     sync: async (instance: SyncedInstance): Promise<boolean> => {
-      const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+      const { accountId, instanceId, settingsVersion, wanted, now } = instance;
       if (await isDistributed(knex)) return knex.transaction((trx) => syncOfAccount(trx, instance));
       const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(SYNC, [
         accountId,
         instanceId,
         settingsVersion,
-        isRunning ? now : null,
+        now,
         arrayLiteral(wanted.map(({ resource }) => resource)),
         arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
       ]);
@@ -607,7 +606,8 @@ const ON_KEPT = `on conflict (account_id, instance_id, resource) do update set
       lease = case when ${IS_KEPT} then p.lease end,
       lease_until = case when ${IS_KEPT} then p.lease_until end`;
 
-// A change of the settings waits for the row of the instance, so no older pollers can be inserted that are not seen here.
+// A change of the settings waits for the row of the instance, so no older pollers can be inserted that are not seen here. Whether they run
+// follows from that row, once it is locked: who read it before may come after one who read it later.
 const SYNC = `
   with given as (
     select ?::bigint as account_id, ?::bigint as id, ?::bigint as settings_version, ?::timestamptz as due,
@@ -616,7 +616,7 @@ const SYNC = `
   marked as (
     update instance i set polls_version = g.settings_version from given g
     where i.account_id = g.account_id and i.id = g.id and i.settings_version = g.settings_version
-    returning g.*
+    returning g.*, i.valid and not i.disabled as is_running
   ),
   gone as (
     delete from poll p using marked m
@@ -624,7 +624,7 @@ const SYNC = `
   ),
   kept as (
     insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
-    select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, m.due
+    select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, case when m.is_running then m.due end
     from marked m, unnest(m.resources, m.intervals) as w(resource, interval_ms)
     ${ON_KEPT}
   )
@@ -632,12 +632,13 @@ const SYNC = `
 
 /** The same on a distributed database, where each statement goes to the node of the account. */
 async function syncOfAccount(trx: Knex, instance: SyncedInstance): Promise<boolean> {
-  const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+  const { accountId, instanceId, settingsVersion, wanted, now } = instance;
   const resources = wanted.map(({ resource }) => resource);
-  const marked = await trx('instance')
+  const [marked] = await trx('instance')
     .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
-    .update({ polls_version: settingsVersion });
-  if (marked === 0) return false;
+    .update({ polls_version: settingsVersion })
+    .returning(['valid', 'disabled']);
+  if (marked === undefined) return false;
   await trx('poll')
     .where({ account_id: accountId, instance_id: instanceId })
     .whereRaw('resource <> all(?::text[])', [arrayLiteral(resources)])
@@ -648,7 +649,7 @@ async function syncOfAccount(trx: Knex, instance: SyncedInstance): Promise<boole
      from unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
      ${ON_KEPT}`,
     [
-      ...[accountId, instanceId, settingsVersion, isRunning ? now : null],
+      ...[accountId, instanceId, settingsVersion, marked.valid && !marked.disabled ? now : null],
       ...[arrayLiteral(resources), arrayLiteral(wanted.map(({ intervalMs }) => intervalMs))],
     ],
   );

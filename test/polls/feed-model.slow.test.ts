@@ -207,7 +207,7 @@ describe('feeds with tokens at random', function () {
     if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
     const instance = { accountId: 1, id: run, connector: { hub: 'general', configuration: [] }, config: {} };
     const wanted = [{ resource: RESOURCE, intervalMs: 60_000 }];
-    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted, isRunning: true };
+    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted };
     await store.sync({ ...synced, now: new Date(clock.now) });
 
     async function pollOnce({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<RunTally> {

@@ -109,7 +109,7 @@ describe('a feed that continues from a token', () => {
     const key = { accountId: 1, instanceId, resource: 'entries' };
     const wanted = [{ resource: 'entries', intervalMs: 60_000 }];
     const now = new Date(NOW_MS);
-    await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, isRunning: true, now });
+    await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, now });
     const resources = composeResources({ clock: { ...SYSTEM_CLOCK, now: () => NOW_MS }, keys: {} as never }, {
       client: {
         execute: async (operation: { run: (...input: unknown[]) => unknown }, input: unknown) =>

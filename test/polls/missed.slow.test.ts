@@ -33,7 +33,7 @@ describe('a poll that compares whole lists', () => {
     const [resource] = settings?.resources ?? [];
     if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
     const wanted = [{ resource: objectName, intervalMs: 60_000 }];
-    await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, isRunning: true, now: new Date(nowMs) });
+    await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, now: new Date(nowMs) });
     let shown: readonly string[] = [];
     let deletions: readonly { readonly id: string; readonly at: string }[] = [];
     let cutBy: RecordList['cutBy'];

@@ -268,7 +268,7 @@ describe('pollers and providers at random', function () {
     if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
     const instance = { accountId: 1, id: run, connector: { hub: 'general' } };
     const wanted = [{ resource: RESOURCE, intervalMs: 60_000 }];
-    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted, isRunning: true };
+    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted };
     await store.sync({ ...synced, now: new Date(nowMs) });
     let baseline: Map<string, number> | undefined;
 

@@ -293,12 +293,11 @@ describe('the poller', () => {
         }),
       );
     const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
-    const sync = (settingsVersion: number, isRunning: boolean) =>
-      store.sync({ accountId, instanceId, settingsVersion, wanted, isRunning, now });
-    expect([await sync(1, true), await advance()]).to.deep.equal([true, true]);
-    expect([await sync(2, true), await advance()]).to.deep.equal([false, true]);
+    const sync = (settingsVersion: number) => store.sync({ accountId, instanceId, settingsVersion, wanted, now });
+    expect([await sync(1), await advance()]).to.deep.equal([true, true]);
+    expect([await sync(2), await advance()]).to.deep.equal([false, true]);
     await database.knex('instance').update({ settings_version: 2 });
-    expect([await advance(), await sync(2, true), await advance()]).to.deep.equal([false, true, false]);
+    expect([await advance(), await sync(2), await advance()]).to.deep.equal([false, true, false]);
   });
 
   it('finds the polls that await a mapping where mappings changed, and resumes no others', async () => {
