@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { ActivityRow } from './activity-store.ts';
 
 /** Time of an instance's last call, and its last error. */
@@ -110,7 +111,7 @@ function noteOfAccount(knex: Knex, calls: readonly ActivityRow[], accountId?: nu
         ...Object.fromEntries(ERROR_COLUMNS.map((column) => [column, via.raw(ofLaterError(column))])),
       });
   };
-  return knex.isTransaction ? note(knex) : knex.transaction(note);
+  return inTransaction(knex, note);
 }
 
 const ERROR_COLUMNS = ['last_error_at', 'last_error_status', 'last_error_code', 'last_error_request_id'] as const;

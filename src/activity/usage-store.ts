@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { Interval, Period } from './intervals.ts';
 import type { CountedMetric, Tally } from './tallies.ts';
 
@@ -90,7 +91,7 @@ function addOfAccount(knex: Knex, interval: Interval, tallies: readonly Tally[])
       );
     }
   };
-  return knex.isTransaction ? add(knex) : knex.transaction(add);
+  return inTransaction(knex, add);
 }
 
 const NOTHING = { durations: [], count: 0, client_errors: 0, server_errors: 0, total_us: 0 };

@@ -7,6 +7,7 @@ import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listin
 import { nextId } from '../db/next-id.ts';
 import type { Removal } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
+import { takeTurns } from '../db/transaction.ts';
 import type { ClaimRequest } from '../events/claimed-work.ts';
 import type { Sql } from '../where/index.ts';
 import { inBuckets } from '../work-buckets.ts';
@@ -181,7 +182,7 @@ export function createBulkStore(knex: Knex) {
 
     /** Returns the same number. No other job of the account is counted so until the end of the transaction. */
     countOpenInTurn: async (via: Knex, accountId: number): Promise<number> => {
-      await via.raw('select pg_advisory_xact_lock(?, hashint8(?))', [TURNS, accountId]);
+      await takeTurns(via, 'new bulk jobs of an account', [accountId]);
       return countOpen(via, accountId);
     },
 
@@ -479,8 +480,6 @@ const CLAIM_OF_ACCOUNT = `
   where j.account_id = ? and j.id = c.id and j.due <= ? and (j.lease_until is null or j.lease_until <= ?)
   returning ${CLAIMED}`;
 
-/** Any number, the same in every process: it names the turns of new jobs within the database. */
-const TURNS = 7_205_020;
 const ROW_ERRORS_AT_ONCE = 1_000;
 /** Chunks. */
 const REMOVED_AT_ONCE = 2_000;

@@ -4,7 +4,7 @@ import type { EventSource, NewEvent } from '../events/model.ts';
 import type { Triggered } from '../events/triggered.ts';
 import { compileCondition, type FieldSpec, prepareCondition, type RowTest } from '../where/index.ts';
 import type { NewExecution, StepValue } from './executions/model.ts';
-import { createRunStore } from './executions/run-store.ts';
+import { insertNew, turnsOf } from './executions/run-store.ts';
 import type { StartLimit } from './executions/start-limit.ts';
 import type { Program, Programs, RunnableInstance } from './programs.ts';
 import { listReferences, resolveValue, toText } from './references.ts';
@@ -67,7 +67,6 @@ export type Triggers = ReturnType<typeof createTriggers>;
 /** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
 export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }: TriggerPorts) {
   const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
-  const started = new WeakMap<Triggered, readonly NewExecution[]>();
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
     const running = await programs.listRunning(accountId);
@@ -87,11 +86,6 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
     for (const userId of new Set(others.map(({ instance }) => instance.userId)))
       if (await mayWorkIn({ accountId, userId })) allowed.add(userId);
     return targets.filter(({ instance }) => instance.accountId === accountId || allowed.has(instance.userId));
-  }
-
-  async function insertAll(via: Knex, all: readonly Triggered[]): Promise<void> {
-    const ofEvents = all.map((triggered) => started.get(triggered) ?? []);
-    await createRunStore(via).startAll(ofEvents, via);
   }
 
   return {
@@ -114,9 +108,11 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
         executions.push({ ...toExecution(target, trigger, createdAt), refusal });
       }
       if (executions.length === 0) return undefined;
-      const triggered: Triggered = { insertAll, committed: wake };
-      started.set(triggered, executions);
-      return triggered;
+      return {
+        turns: turnsOf(executions),
+        insert: async (via: Knex) => void (await insertNew(via, executions)),
+        committed: wake,
+      };
     },
 
     /** Returns the targets of requests on an element instance. */

@@ -116,7 +116,7 @@ describe('runaway formulas', () => {
         objectId: String(count),
       } as const;
       const triggered = await triggers.ofEvent(event, SOURCE, `evt_${count}`);
-      await database.knex.transaction(async (via) => triggered?.insertAll(via, [triggered]));
+      await database.knex.transaction(async (via) => triggered?.insert(via));
     }
     const reason = `Formula instance ${key.formulaInstanceId} was started more than 2 times within a minute.`;
     expect(await reasonsOf(key.formulaInstanceId)).to.deep.equal([

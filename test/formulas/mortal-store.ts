@@ -46,7 +46,6 @@ export function createMortalStore(
     store: {
       transaction: real.transaction,
       start: guarded(real.start),
-      startAll: guarded(real.startAll),
       countStarts: guarded(real.countStarts),
       claim: guarded(real.claim),
       nextDue: guarded(real.nextDue),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createRunStore } from '../../src/formulas/executions/run-store.ts';
+import { takeTurns } from '../../src/db/transaction.ts';
+import { createRunStore, insertNew, turnsOf } from '../../src/formulas/executions/run-store.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
@@ -53,7 +54,10 @@ describe('executions of a single-threaded instance', () => {
     const { knex } = database;
     const events = [[execution(1)], [execution(2)]];
     const startAll = (ofEvents: typeof events) =>
-      knex.transaction((via) => createRunStore(via).startAll(ofEvents, via));
+      knex.transaction(async (via) => {
+        await takeTurns(via, 'new executions of a formula instance', ofEvents.flatMap(turnsOf));
+        for (const executions of ofEvents) await insertNew(via, executions);
+      });
     const all = Array.from({ length: 20 }, (_, n) => startAll(n % 2 === 0 ? events : events.toReversed()));
     await Promise.all(all);
     expect((await claim()).length).to.equal(2);

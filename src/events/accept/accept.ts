@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Clock } from '../../clock.ts';
+import { takeTurns } from '../../db/transaction.ts';
 import { isNodeLost } from '../../db/unavailable.ts';
 import { AppError } from '../../errors.ts';
 import { currentSpan, errorTypeOf, inSpan, type Span, type SpanStart } from '../../trace.ts';
@@ -390,9 +391,16 @@ export function prepareEvents(
       const stored =
         acceptances.length === 0 ? [] : (await storeAcceptances({ ...later, store }, acceptances, undefined)).keys();
       const isNew = new Set([...unkept, ...stored]);
-      const all = events.flatMap(({ eventId, triggered }) => (isNew.has(eventId) ? (triggered ?? []) : []));
-      await all[0]?.insertAll(via, all);
-      onCommit.push(...all.map(({ committed }) => committed));
+      const started = events.flatMap(({ eventId, triggered }) => (isNew.has(eventId) ? (triggered ?? []) : []));
+      await takeTurns(
+        via,
+        'new executions of a formula instance',
+        started.flatMap(({ turns }) => turns),
+      );
+      for (const { insert, committed } of started) {
+        await insert(via);
+        onCommit.push(committed);
+      }
       return isNew;
     },
     /** Call this after the commit. From then on the events can be delivered. */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { inTransaction } from '../../db/transaction.ts';
 import type { NewRow, OtherDelivery, StoredColumns } from './new-row.ts';
 
 /**
@@ -25,7 +26,7 @@ export function insertOfAccount(
     );
     return via('delivery').insert(deliveries).returning(['event_id', 'subscription_id', 'id', 'state']);
   };
-  return knex.isTransaction ? insert(knex) : knex.transaction(insert);
+  return inTransaction(knex, insert);
 }
 
 /** Stores the keys, in their order so that two processes with the same keys cannot block each other. Returns the rows that are new. */

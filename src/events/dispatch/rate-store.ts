@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { isDistributed, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
+import { inTransaction } from '../../db/transaction.ts';
 
 /** A request for times at which a subscription with a rate may be pushed to. */
 export interface RateRequest extends RowOf<'delivery', 'account_id' | 'subscription_id'> {
@@ -107,7 +108,7 @@ function reserveOfAccount(knex: Knex, requests: readonly RateRequest[]): Promise
     }
     return reserved;
   };
-  return knex.isTransaction ? reserve(knex) : knex.transaction(reserve);
+  return inTransaction(knex, reserve);
 }
 
 // No spacing: nothing may be sent to a subscription that is not active.

@@ -3,6 +3,7 @@ import type { Tables } from '../../../generated/tables.ts';
 import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
+import { inTransaction } from '../../db/transaction.ts';
 
 /** Key and owner of a lease. A process that lost the lease matches no row. */
 export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscription_id'> {
@@ -114,7 +115,7 @@ function writeOfAccount(knex: Knex, outcomes: readonly OutcomeRow[], accountId: 
     delivered.length === outcomes.length
       ? removeDelivered(via, delivered, accountId)
       : change(via, outcomes, accountId);
-  return knex.isTransaction ? writeRows(knex) : knex.transaction(writeRows);
+  return inTransaction(knex, writeRows);
 }
 
 /** The form of nearly every batch. Coordinator and node plan it in about half of the time that the whole statement takes. */

@@ -2,10 +2,12 @@
  * The statements of running executions on a distributed database. Each names one account, so that it goes to one node. The statements of one
  * account are one transaction, where a plain database has one statement.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { perAccount } from '../../db/distributed.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { ClaimRequest } from '../../events/claimed-work.ts';
 import { inBuckets } from '../../work-buckets.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
@@ -362,10 +364,6 @@ const FIND_DUE = `
 
 async function insertAll(via: Knex, table: string, rows: readonly object[]): Promise<void> {
   if (rows.length > 0) await via(table).insert(rows);
-}
-
-export function inTransaction<Result>(knex: Knex, work: (via: Knex) => Promise<Result>): Promise<Result> {
-  return knex.isTransaction ? work(knex) : knex.transaction(work);
 }
 
 function toJson(value: unknown): string | null {

@@ -2,9 +2,10 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
+import { inTransaction, takeTurns } from '../../db/transaction.ts';
 import type { ClaimRequest } from '../../events/claimed-work.ts';
 import { inBuckets } from '../../work-buckets.ts';
-import { claimPerAccount, commitPerAccount, heldAndEnded, inTransaction, startPerAccount } from './account-runs.ts';
+import { claimPerAccount, commitPerAccount, heldAndEnded, startPerAccount } from './account-runs.ts';
 import type {
   ClaimedRun,
   EndStatus,
@@ -57,18 +58,12 @@ export function createRunStore(knex: Knex) {
 
     /** Stores new executions, which are due at once, and returns their ids in the given order. */
     start: async (executions: readonly NewExecution[], via: Knex = knex): Promise<readonly number[]> => {
-      if (!executions.some(takesTurns)) return storeNew(via, executions);
+      const turns = turnsOf(executions);
+      if (turns.length === 0) return insertNew(via, executions);
       return inTransaction(via, async (trx) => {
-        await takeTurns(trx, executions);
-        return storeNew(trx, executions);
+        await takeTurns(trx, 'new executions of a formula instance', turns);
+        return insertNew(trx, executions);
       });
-    },
-
-    /** Stores the new executions of several events in the transaction `via` of the events. */
-    startAll: async (ofEvents: readonly (readonly NewExecution[])[], via: Knex): Promise<void> => {
-      // All turns first, in one order: two transactions whose events start the same instances cannot block each other.
-      await takeTurns(via, ofEvents.flat());
-      for (const executions of ofEvents) await storeNew(via, executions);
     },
 
     /** Claims runs that are due, the longest due first, at most `share` per account. */
@@ -199,7 +194,8 @@ export function createRunStore(knex: Knex) {
   };
 }
 
-async function storeNew(via: Knex, executions: readonly NewExecution[]): Promise<readonly number[]> {
+/** Stores new executions after their turns were taken. @returns their ids in the given order */
+export async function insertNew(via: Knex, executions: readonly NewExecution[]): Promise<readonly number[]> {
   if (executions.length === 0) return [];
   const rows = executions.map((execution, place) => ({
     place,
@@ -225,25 +221,15 @@ async function storeNew(via: Knex, executions: readonly NewExecution[]): Promise
   return executions.map((_, place) => ids.get(place) ?? 0);
 }
 
-function takesTurns({ serial, refusal }: NewExecution): boolean {
-  return serial && refusal === undefined;
-}
-
 /**
- * Makes the starts of a single-threaded instance take turns, until the end of the transaction. So its executions become visible in the order
- * of their ids. Otherwise an older one could appear while a newer one runs already, and would run beside it.
+ * Returns the instances whose new executions take turns: they become visible in the order of their ids. Otherwise an older one of a
+ * single-threaded instance could appear while a newer one runs already, and would run beside it.
  */
-async function takeTurns(via: Knex, executions: readonly NewExecution[]): Promise<void> {
-  const ids = executions.filter(takesTurns).map(({ formulaInstanceId }) => formulaInstanceId);
-  if (ids.length > 0) await via.raw(TAKE_TURNS, [TURNS, arrayLiteral(ids)]);
+export function turnsOf(executions: readonly NewExecution[]): readonly number[] {
+  return executions.flatMap(({ serial, refusal, formulaInstanceId }) =>
+    serial && refusal === undefined ? [formulaInstanceId] : [],
+  );
 }
-
-/** Any number, the same in every process: it names the turns within the database. */
-const TURNS = 7_205_060;
-
-const TAKE_TURNS = `
-  select pg_advisory_xact_lock(?, turn)
-  from (select distinct hashint8(id) as turn from unnest(?::bigint[]) as instance(id) order by turn) t`;
 
 /** The ratio of due runs that are read to those that are claimed, so that one account with many does not hide the others. */
 const CANDIDATES = 4;
