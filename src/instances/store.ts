@@ -309,8 +309,6 @@ function ofVersion({ settingsVersion }: { readonly settingsVersion?: number | un
   return settingsVersion === undefined ? {} : { settings_version: settingsVersion };
 }
 
-/** knex leaves a column that is undefined as it is, or to its default. */
-
 /** Encodes values that knex would treat as arrays of PostgreSQL, or reject. */
 function jsonOf(knex: Knex, { configuration, providerData }: Pick<InstanceChanges, 'configuration' | 'providerData'>) {
   return {

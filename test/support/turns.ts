@@ -33,7 +33,8 @@ function note(connection: object, sql: string): void {
   if (/^begin/i.test(sql)) open.set(connection, { isInTurn: false, changes: [] });
   const transaction = open.get(connection);
   if (transaction === undefined) return;
-  if (/pg_advisory_xact_lock/.test(sql)) transaction.isInTurn = true;
+  // Locks of two numbers are turns of single accounts or instances.
+  if (/pg_advisory_xact_lock\([^,]+\)/.test(sql)) transaction.isInTurn = true;
   if (!OF_ROWS.test(sql)) return;
   const tables = [...sql.matchAll(CHANGED), ...[LOCKED.exec(sql)].filter((match) => match !== null)].map(
     ({ groups }) => groups?.table ?? '',
