@@ -199,7 +199,7 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
     task.thread = thread;
     const ended = await thread.run(toSlice(task, chosen));
     delete task.thread;
-    if (ended.kind === 'done') keepThread(thread);
+    if (ended.kind === 'done' && thread.isUsable()) keepThread(thread);
     else await closeThread(thread);
     return ended;
   }
@@ -236,7 +236,8 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
     for (const [thread, endWait] of idle) {
       endWait();
       idle.delete(thread);
-      return thread;
+      if (thread.isUsable()) return thread;
+      threads.delete(thread);
     }
     const thread = startThread({ clock, graceMs: limits.graceMs, checkMs: limits.checkMs });
     threads.add(thread);

@@ -22,6 +22,8 @@ export type ThreadEnd =
 export interface Thread {
   /** Runs a slice. The thread runs one at a time, and none after an end that is not `done`. */
   readonly run: (slice: Slice) => Promise<ThreadEnd>;
+  /** Whether the thread can run another slice. One that is being ended cannot, even if the result of its last slice still arrived. */
+  readonly isUsable: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
   });
   worker.unref();
+  let isUsable = true;
   let settle: ((end: ThreadEnd) => void) | undefined;
 
   function end(how: ThreadEnd): void {
@@ -66,7 +69,10 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
 
   worker.on('message', (result: SliceResult) => end({ kind: 'done', result }));
   worker.on('error', (error) => endWithout(error, isOutOfMemory(error) ? 'memory' : 'fault'));
-  worker.on('exit', (code) => endWithout(new Error(`The thread of scripts ended with ${code}.`), 'fault'));
+  worker.on('exit', (code) => {
+    isUsable = false;
+    endWithout(new Error(`The thread of scripts ended with ${code}.`), 'fault');
+  });
 
   /** Ends the thread when one step uses more CPU time than it may. */
   function watch(slice: Slice): EndWait {
@@ -113,7 +119,9 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
       const endWatch = watch(slice);
       return promise.finally(endWatch);
     },
+    isUsable: () => isUsable,
     close: async () => {
+      isUsable = false;
       await worker.terminate();
     },
   };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK, sleep } from '../../src/clock.ts';
 import { FORMULA_LIMITS, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
 import { anyFailureOf } from '../support/failures.ts';
 import { until } from '../support/until.ts';
@@ -122,6 +123,21 @@ describe('the threads of scripts', () => {
     running.abort(new Error('enough'));
     expect(await failure).to.have.property('message', 'enough');
     expect(await sandbox.one('done(1);')).to.deep.equal(done(1));
+  });
+
+  it('take no more work when they are ended while their result arrives', async () => {
+    sandbox = openSandbox({ threads: 1 });
+    // From now on the thread begins at once.
+    expect(await sandbox.one('done(1);')).to.deep.equal(done(1));
+    const running = new AbortController();
+    const failure = anyFailureOf(sandbox.one('done(2);', { signal: running.signal, ...LONG }));
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // The result arrives while this thread of the process is busy.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    running.abort(new Error('enough'));
+    expect(await failure).to.have.property('message', 'enough');
+    await sleep(SYSTEM_CLOCK, 100);
+    expect(await sandbox.one('done(3);')).to.deep.equal(done(3));
   });
 
   it('end with the sandbox, which then takes no more work', async () => {
