@@ -78,6 +78,33 @@ describe('a process that refreshes', () => {
       return { instance, second, late, release };
     }
 
+    it('it does not present the refresh token after its lease, when another may have used it', async () => {
+      const { reached, release, onStep } = pausesAt('intended');
+      const [first, second] = [await stage.startProcess({ onStep }), await stage.startProcess()];
+      const instance = await stage.connectExpired();
+      const late = first.current(instance);
+      await reached;
+      await stage.passTime(LEASE_MS);
+      const newer = await second.current(instance);
+      release();
+      expect(await late).to.equal(newer);
+      expect(stage.provider.accepts(newer)).to.equal(true);
+      expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([1, 0]);
+    });
+
+    it('it begins anew after its lease when no other did', async () => {
+      const { reached, release, onStep } = pausesAt('intended');
+      const first = await stage.startProcess({ onStep });
+      const instance = await stage.connectExpired();
+      const late = first.current(instance);
+      await reached;
+      await stage.passTime(LEASE_MS);
+      release();
+      expect(stage.provider.accepts(await late)).to.equal(true);
+      expect(stage.provider.presentations()).to.equal(1);
+      expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null, interrupted: false });
+    });
+
     it('its answer is stored after an outage that is longer than its lease, and no other presents the used token', async () => {
       const { reached, release, onStep } = pausesAt('responded');
       let failures = 0;

@@ -127,12 +127,15 @@ export function createRefresh(
   async function attempt(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens | undefined> {
     await onStep?.('intending', owner);
     const lease = { leaseId: randomUUID(), generation: from.generation };
+    // Counts from before the statement, because the response of the database may be late.
+    let leasedAtMs = clock.steady();
     const row = await store.takeLease(owner, lease, timing.leaseMs);
     if (row !== undefined) {
       const held = cache.decode(owner, row);
-      if (!row.isTakenOver) return useLease(owner, lease, held);
+      if (!row.isTakenOver) return useLease(owner, { ...lease, leasedAtMs }, held);
       await awaitHolder(owner, held);
-      if (await store.renewLease(owner, lease, timing.leaseMs)) return useLease(owner, lease, held);
+      leasedAtMs = clock.steady();
+      if (await store.renewLease(owner, lease, timing.leaseMs)) return useLease(owner, { ...lease, leasedAtMs }, held);
       await store.releaseUnused(owner, lease);
     }
     const now = await cache.reload(owner);
@@ -162,11 +165,16 @@ export function createRefresh(
 
   async function useLease(
     owner: OAuthOwner,
-    lease: RefreshLease,
+    lease: RefreshLease & { readonly leasedAtMs: number },
     from: CachedTokens,
   ): Promise<CachedTokens | undefined> {
     await onStep?.('intended', owner);
     const askedAtMs = clock.steady();
+    // This process stood still. Another one may have used the refresh token, or may begin to while this one waits for the response.
+    if (askedAtMs - lease.leasedAtMs > timing.leaseMs - timing.requestMs) {
+      await store.release(owner, lease);
+      return attempt(owner, from);
+    }
     const outcome = await ask(owner, from);
     const respondedAtMs = clock.steady();
     const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
