@@ -74,6 +74,18 @@ describe('tokens in memory', () => {
     });
   }
 
+  it('are dropped at the commit of a change, before its announcement comes back', async () => {
+    const { cache, answer } = setUp();
+    const commit = Promise.withResolvers<void>();
+    await cache.changed(KEY, { isTransaction: true, executionPromise: commit.promise } as never);
+    const meanwhile = cache.read(KEY);
+    answer(0, 1);
+    await meanwhile;
+    commit.resolve();
+    await commit.promise;
+    expect(cache.peek(KEY)).to.equal(undefined);
+  });
+
   it('are kept though those of another instance changed while they were read', async () => {
     const { cache, answer: response, hear } = setUp();
     const read = cache.read(KEY);

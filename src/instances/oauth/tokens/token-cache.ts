@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../../clock.ts';
+import { onCommit } from '../../../db/change.ts';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import { createLoadingCache } from '../../../db/loading-cache.ts';
@@ -139,7 +140,7 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
 
     /** Drops the cached tokens, in this process at once and in every other one; with `via`, at the commit. */
     changed: async (key: InstanceKey, via?: Knex): Promise<void> => {
-      kept.forget(nameOf(key));
+      onCommit(via, () => kept.forget(nameOf(key)));
       await notifier.publish(TOPIC, nameOf(key), via);
     },
 
