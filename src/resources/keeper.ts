@@ -91,21 +91,25 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
 
   function start(key: string, { owner, signal, find }: KeeperLookup<Found>): Promise<Found> {
     const startedAtMs = clock.steady();
+    const isCurrent = () => runningByKey.get(key) === running;
     const found = find()
       .then(
         ({ found, weight }) => {
-          store(key, { outcome: { found }, owner, weight, untilMs: startedAtMs + keepMs });
+          if (isCurrent()) store(key, { outcome: { found }, owner, weight, untilMs: startedAtMs + keepMs });
           return found;
         },
         (failure: unknown) => {
           // After a fresh look-up that failed, others still use the good result from before.
-          if (isLasting(failure) && !hasFound(key))
+          if (isCurrent() && isLasting(failure) && !hasFound(key))
             store(key, { outcome: { failure }, owner, weight: FAILURE_WEIGHT, untilMs: startedAtMs + keepFailureMs });
           throw failure;
         },
       )
-      .finally(() => runningByKey.delete(key));
-    runningByKey.set(key, { found, signal });
+      .finally(() => {
+        if (isCurrent()) runningByKey.delete(key);
+      });
+    const running: Running<Found> = { found, signal };
+    runningByKey.set(key, running);
     return found;
   }
 
@@ -154,6 +158,8 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
 
   function forget(owner: number, prefix: string): void {
     for (const key of [...(shelves.get(owner)?.keys ?? [])]) if (key.startsWith(prefix)) items.delete(key);
+    // What is being looked up may be from before, so only those who wait for it already receive it.
+    for (const key of runningByKey.keys()) if (key.startsWith(prefix)) runningByKey.delete(key);
   }
 
   return Object.assign(get, { forget });

@@ -35,7 +35,7 @@ function create(changes: Partial<KeptLimits> = {}) {
   const moveClock = (ms: number) => {
     nowMs += ms;
   };
-  return { get, failing, looked, moveClock };
+  return { keep, get, failing, looked, moveClock };
 }
 
 const keys = Array.from({ length: 20 }, (_, id) => ({ id }));
@@ -50,6 +50,25 @@ describe('a keeper', () => {
     expect(looked).to.deep.equal([0]);
     moveClock(SECOND_MS);
     expect(await get(one)).to.equal('found 0');
+  });
+
+  it('does not keep a result whose look-up began before it was to be forgotten', async () => {
+    const { keep } = create();
+    const { signal } = new AbortController();
+    const looked: PromiseWithResolvers<string>[] = [];
+    const look = () => {
+      const one = Promise.withResolvers<string>();
+      looked.push(one);
+      return keep('1:7', { owner: 1, signal, find: async () => ({ found: await one.promise, weight: 1 }) });
+    };
+    const early = look();
+    keep.forget(1, '1:');
+    const late = look();
+    looked[1]?.resolve('new');
+    expect(await late).to.equal('new');
+    looked[0]?.resolve('old');
+    expect(await early).to.equal('old');
+    expect(await look()).to.equal('new');
   });
 
   it('does not keep a failure that may pass', async () => {
