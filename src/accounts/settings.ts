@@ -54,11 +54,11 @@ export function createSettings(
         const stored = createSettingsStore(via);
         const before = await stored.readForChange(accountId);
         await stored[how](accountId, given);
+        await cache.changed(String(accountId), via);
         return { before, after: await stored.read(accountId) };
       },
       ({ before, after }) => ({ changes: differences({ ...DEFAULTS, ...before }, { ...DEFAULTS, ...after }) }),
     );
-    await cache.changed(String(accountId));
     if (typeof url === 'string') await ensureSubscription(accountId, url);
     return get(accountId);
   }

@@ -150,16 +150,12 @@ export function createInstances(
       const row = isRepaired && !updated.valid ? await store.update(via, accountId, id, WORKING) : updated;
       const after = decode(row ?? updated);
       await guard?.along?.(via, after);
+      await records.changed(accountId, id, via);
       return { before, after };
     };
     const { after } = await change(knex, work, noteOf);
-    await announce(accountId, id);
-    return after;
-  }
-
-  async function announce(accountId: number, id: number): Promise<void> {
-    await records.changed(accountId, id);
     await notifier.settle();
+    return after;
   }
 
   /** @throws AppError NOT_FOUND */
@@ -374,10 +370,11 @@ export function createInstances(
         const before = await lock(via, accountId, id);
         await store.remove(via, accountId, id);
         await noteRemoved(via, { accountId, id });
+        await records.changed(accountId, id, via);
         return { before };
       };
       await change(knex, remove, noteOf);
-      await announce(accountId, id);
+      await notifier.settle();
     },
 
     /** Removes some instances of an account. `leave` first removes each at its provider; a failure there is ignored. */
@@ -391,8 +388,8 @@ export function createInstances(
           await store.transaction(async (via) => {
             await store.remove(via, accountId, id);
             await noteRemoved(via, { accountId, id });
+            await records.changed(accountId, id, via);
           });
-          await records.changed(accountId, id);
         }
       };
       await Promise.all(Array.from({ length: LEFT_AT_ONCE }, removeNext));

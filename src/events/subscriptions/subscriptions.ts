@@ -236,10 +236,10 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
             'CONFLICT',
             `The secret of subscription ${id} was rotated by another request at the same time. Read it again.`,
           );
+        await ready.changed(keyOf(accountId, id), via);
         return row;
       };
       await change(platform.knex, work, (before) => noteOf(before, changes));
-      await ready.changed(keyOf(accountId, id));
       await platform.notifier.settle();
     },
 
