@@ -24,7 +24,7 @@ import type { OutcomeStore } from './outcomes/outcome-store.ts';
 import { type OutcomePorts, storeOutcomes } from './outcomes/store-outcomes.ts';
 import { createOwner } from './owners/owner.ts';
 import type { OwnerStore } from './owners/owner-store.ts';
-import { createPush } from './push/push.ts';
+import { createPush, release } from './push/push.ts';
 import { createAgenda, type Look, type ParkedLane } from './sweep/agenda.ts';
 import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC, readPayload, toPayload } from './sweep/announcement.ts';
 import type { ClaimStore } from './sweep/claim-store.ts';
@@ -165,7 +165,9 @@ export function createEngine(
   }
 
   async function run(lease: DeliveryLease, startedMs: number): Promise<void> {
-    const outcome = await push(lease);
+    // A statement that ended late leased it under a name that this process has lost since, so others may own it.
+    const isLost = lease.owner !== owner.current();
+    const outcome = await (isLost ? release(lease, startedMs) : push(lease));
     outcomes.add(outcome);
     dispatcher.end(outcome, startedMs, clock.now());
     turn();

@@ -3,6 +3,7 @@ import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, useEngines } from '../support/events.ts';
+import { interceptRaw } from '../support/intercepted-knex.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';
 import { hang, status } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
@@ -60,6 +61,30 @@ describe('deliveries in the memory of a process', () => {
     expect(await engine.measure('causeway_delivery_leases_taken_over_total')).to.equal(3);
     expect(await engine.measure('causeway_delivery_outcomes_fenced_out_total')).to.equal(1);
     expect((await attemptsOf(bench.knex)).filter(({ delivered }) => delivered)).to.have.length(3);
+  });
+
+  it('are not sent when the claim of a process ends after others took it for dead and sent them', async () => {
+    bench.receiver.answer('/late', status(204));
+    const accepting = await bench.startFor('/late', { delivers: false });
+    await accepting.events.accept([newEvent(1)]);
+    const claimed = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const knex = interceptRaw(bench.knex, async (statement, sql) => {
+      const result = await statement();
+      if (!sql.includes("set state = 'delivering', owner")) return result;
+      claimed.resolve();
+      await released.promise;
+      return result;
+    });
+    const frozen = await bench.start({ knex, options: QUICK });
+    await claimed.promise;
+    await bench.knex('event_owner').delete();
+    await bench.start({ options: QUICK });
+    await until(async () => (await deliveries(bench.knex)).length === 0);
+    await until(async () => (await bench.knex('event_owner')).length === 2);
+    released.resolve();
+    await until(async () => (await frozen.measure('causeway_delivery_outcomes_fenced_out_total')) === 1);
+    expect(bench.received('/late')).to.have.length(1);
   });
 
   it('are given to others at a stop, those in flight after they ended', async () => {

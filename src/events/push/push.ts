@@ -293,7 +293,8 @@ function judgeHost(failure: FailureClass) {
   return { isHard: HARD.has(failure), isElsewhere: failure === 'token' };
 }
 
-function release(lease: DeliveryLease, dueAtMs: number): DeliveryOutcome {
+/** Returns the outcome of a lease that ends without an attempt. */
+export function release(lease: DeliveryLease, dueAtMs: number): DeliveryOutcome {
   return { kind: 'released', lease, dueAt: new Date(dueAtMs) };
 }
 
