@@ -51,8 +51,9 @@ class Provider {
     return {
       create: {
         run: async (_, { url }) => {
+          const id = String(this.asked.length + 1);
           await this.ask(`create ${new URL(url).origin}`);
-          return this.made(String(this.asked.length));
+          return this.made(id);
         },
       },
       ...(this.renews && {
@@ -373,6 +374,23 @@ describe('webhooks at a provider', () => {
     await open().keep(NEVER);
     expect(provider.asked).to.deep.equal(['create http://127.0.0.1:8080']);
   });
+
+  for (const [end, failure] of Object.entries({
+    'and is removed when it came to be': undefined,
+    'when its request fails': new AppError('PROVIDER_TIMEOUT', 'It took too long.'),
+  }))
+    it(`does not replace that of another process after the lease, ${end}`, async () => {
+      provider.onNextAsk(async () => {
+        await clock.advance(2 * MINUTE_MS);
+        await open().keep(NEVER);
+        provider.failure = failure;
+      });
+      await open().keep(NEVER);
+      expect(provider.asked.slice(2)).to.deep.equal(failure === undefined ? ['remove 1'] : []);
+      expect(await row()).to.include({ provider_id: '2', failures: 0, lease_until: null });
+      expect(warnings).not.to.include(failure?.message ?? '');
+      expect(told).to.deep.equal([]);
+    });
 
   it('are left to another process by one that died with them', async () => {
     // It never comes back.

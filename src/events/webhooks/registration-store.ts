@@ -12,7 +12,8 @@ type Column =
   | 'base_url'
   | 'secret'
   | 'failures'
-  | 'renew_at';
+  | 'renew_at'
+  | 'lease_until';
 
 /** Stored state of a webhook registration at a provider, with its secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
@@ -27,7 +28,7 @@ export interface SettledRegistration
 
 const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version, provider_id as "providerId", url, base_url as "baseUrl", secret,
   failures,
-  renew_at as "renewAt"`;
+  renew_at as "renewAt", lease_until as "leaseUntil"`;
 
 interface ClaimOptions {
   readonly limit: number;
@@ -105,11 +106,11 @@ export function createRegistrationStore(knex: Knex) {
     },
 
     /**
-     * Stores a result, unless the registration was noted again meanwhile, which stays due. Returns false when the instance no longer
-     * exists.
+     * Stores a result, and ends the lease of the claim. A registration that was noted again meanwhile stays due. Returns false when the
+     * instance no longer exists, or when another process claimed the registration because the lease was over.
      */
     settle: async (
-      { accountId, instanceId, version }: RegistrationRow,
+      { accountId, instanceId, version, leaseUntil }: RegistrationRow,
       settled: SettledRegistration,
     ): Promise<boolean> => {
       const { providerId, url, baseUrl, secret, failures, renewAt, due } = settled;
@@ -117,8 +118,8 @@ export function createRegistrationStore(knex: Knex) {
         `update webhook_registration set provider_id = :providerId, url = :url, base_url = :baseUrl, secret = :secret, failures = :failures,
            renew_at = :renewAt, due = case when version = :version then :due::timestamptz else due end, lease_until = null,
            updated_at = now()
-         where account_id = :accountId and instance_id = :instanceId`,
-        { accountId, instanceId, version, providerId, url, baseUrl, secret, failures, renewAt, due },
+         where account_id = :accountId and instance_id = :instanceId and lease_until = :leaseUntil`,
+        { accountId, instanceId, version, leaseUntil, providerId, url, baseUrl, secret, failures, renewAt, due },
       );
       return rowCount > 0;
     },

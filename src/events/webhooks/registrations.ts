@@ -148,6 +148,18 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     }
   }
 
+  /** Removes a registration that could not be stored. The deletion of the instance, or the process that made another one, did not know of it. */
+  async function removeUnknown(
+    instance: Instance,
+    { providerId: id, url }: SettledRegistration,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const now = await store.find(instance);
+    // A provider may return the same registration for the same URL.
+    if (id === null || now?.providerId === id) return;
+    await leave(instance, removeAtProvider(instance, { id, url: url ?? '' }, signal));
+  }
+
   async function reconcile(row: RegistrationRow, signal: AbortSignal): Promise<void> {
     const key = { accountId: row.accountId, id: row.instanceId };
     const found = await findInstance(key.accountId, key.id);
@@ -168,11 +180,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       if (isRegistered) {
         const settled = await bringAbout(row, found, signal);
         const isStored = await store.settle(row, settled);
-        // The deletion of the instance did not know of the new registration.
-        if (!isStored && settled.providerId !== null) {
-          const made = { id: settled.providerId, url: settled.url ?? '' };
-          return leave(instance, removeAtProvider(instance, made, signal));
-        }
+        if (!isStored) return removeUnknown(instance, settled, signal);
       } else {
         if (row.providerId !== null && instance.connector.webhooks?.registration !== undefined) {
           await removeAtProvider(instance, { id: row.providerId, url: row.url ?? '' }, signal);
@@ -185,8 +193,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       if (!isAppError(error) && !signal.aborted) throw error;
       const failures = row.failures + 1;
       const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
-      await store.settle(row, { ...row, failures, due: new Date(clock.now() + waitMs) });
-      if (!stopping.signal.aborted) await warn(instance, describe(instance, isRegistered, error));
+      const isStored = await store.settle(row, { ...row, failures, due: new Date(clock.now() + waitMs) });
+      if (isStored && !stopping.signal.aborted) await warn(instance, describe(instance, isRegistered, error));
     }
     await changed(key);
   }
