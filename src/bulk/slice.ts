@@ -15,6 +15,8 @@ export interface SliceInput {
    * together.
    */
   readonly writeSignal: AbortSignal;
+  /** Returns whether a write may begin. After the lease, when another process may write the same, none does, and the slice ends. */
+  readonly mayWrite: () => boolean;
 }
 
 /** Result of a slice of a job. */

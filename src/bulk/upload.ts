@@ -60,12 +60,12 @@ interface Batch {
  * @throws JobLost; AppError as calls of the provider; the reason of the signal; errors of the database
  */
 export async function upload(ports: UploadPorts, input: SliceInput, calls: CallCount): Promise<SliceEnd> {
-  const { instance, signal, writeSignal } = input;
+  const { instance, signal, writeSignal, mayWrite } = input;
   const job = assertUpload(input.job);
   const object = await ports.resources.getObject({ instance, objectName: job.objectName, signal });
   const progress = await openProgress(ports.store, job, calls);
   const slice = createSlice(ports, input);
-  const work: UploadSlice = { job, instance, object, calls, signal, writeSignal, progress, slice };
+  const work: UploadSlice = { job, instance, object, calls, signal, writeSignal, mayWrite, progress, slice };
   const load = createLoad(ports, work);
   let position = job.inputPosition ?? batchAt({ byte: job.upload.beginByte, row: 0 });
   // The mapping or the object changed meanwhile, so no job can be started or read any more.
@@ -88,7 +88,7 @@ export async function upload(ports: UploadPorts, input: SliceInput, calls: CallC
   }
 }
 
-interface UploadSlice extends LoadInput, Pick<SliceInput, 'writeSignal'> {
+interface UploadSlice extends LoadInput, Pick<SliceInput, 'writeSignal' | 'mayWrite'> {
   readonly job: UploadJob;
   readonly slice: ReturnType<typeof createSlice>;
 }

@@ -73,6 +73,8 @@ interface Running {
   readonly broken: AbortController;
   /** Ends the turn: rows that are being written come to their end. */
   readonly ended: AbortController;
+  /** Until when no other process has the job, on the steady clock. */
+  leasedUntilMs: number;
 }
 
 /** Creates the worker that runs due jobs. Each job runs in one process at a time. */
@@ -98,7 +100,8 @@ export function createBulkWorker(
   const dueJobs = createClaimedWork<ClaimedJob>({
     ...{ clock, buckets, options, store, signal: stopping.signal },
     work: async (job) => {
-      const one: Running = { job, broken: new AbortController(), ended: new AbortController() };
+      const leasedUntilMs = clock.steady() + options.leaseMs;
+      const one: Running = { job, broken: new AbortController(), ended: new AbortController(), leasedUntilMs };
       running.add(one);
       await behindCallers(() => run(one)).finally(() => running.delete(one));
     },
@@ -111,10 +114,15 @@ export function createBulkWorker(
     const all = [...running];
     if (all.length === 0) return;
     try {
+      // Counts from before the statement, because the response of the database may be late.
+      const leasedUntilMs = clock.steady() + options.leaseMs;
       const leaseUntil = new Date(clock.now() + options.leaseMs);
       const jobs = all.map(({ job }) => job);
       const ours = await store.renew(jobs, leaseUntil);
-      for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
+      for (const one of all) {
+        if (ours.has(one.job.lease)) one.leasedUntilMs = leasedUntilMs;
+        else one.broken.abort(new JobLost());
+      }
       // The next turn says so.
       for (const { job, ended } of all)
         if (!(await isAllowed(job))) ended.abort(new Error('Its user may no longer work in the account.'));
@@ -127,8 +135,14 @@ export function createBulkWorker(
   }
 
   /** Runs a job. Never rejects. */
-  async function run({ job, broken: { signal: writeSignal }, ended }: Running): Promise<void> {
+  async function run(one: Running): Promise<void> {
+    const { job, broken, ended } = one;
+    const writeSignal = broken.signal;
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
+    const mayWrite = () => {
+      if (clock.steady() >= one.leasedUntilMs) ended.abort(new Error('The lease is over.'));
+      return !signal.aborted;
+    };
     const calls: CallCount = { providerCalls: 0, rows: 0 };
     const { accountId, instanceId, userId, id } = job;
     const isOverdue = job.waits >= MOST_WAITS;
@@ -137,7 +151,7 @@ export function createBulkWorker(
     const end = ({ isDone = false, fault }: Partial<SliceResult> = {}) =>
       activityRun.end({ isReported: isDone || calls.rows > 0, rows: calls.rows, fault });
     try {
-      end(await activityRun.within(() => runSlice(job, { activityRun, signal, writeSignal }, calls)));
+      end(await activityRun.within(() => runSlice(job, { activityRun, signal, writeSignal, mayWrite }, calls)));
     } catch (error) {
       if (error instanceof JobLost || signal.reason instanceof JobLost) {
         end();
@@ -267,7 +281,7 @@ export function createBulkWorker(
   };
 }
 
-interface SliceSignals extends Pick<SliceInput, 'signal' | 'writeSignal'> {
+interface SliceSignals extends Pick<SliceInput, 'signal' | 'writeSignal' | 'mayWrite'> {
   readonly activityRun: Run;
 }
 

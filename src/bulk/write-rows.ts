@@ -39,8 +39,9 @@ export interface WriteInput {
   readonly instance: Instance;
   readonly object: ObjectSpec;
   readonly calls: CallCount;
-  /** Starts no more rows. Rows that were not started stay open. */
   readonly signal: AbortSignal;
+  /** Returns whether another row may be started. Rows that were not started stay open. */
+  readonly mayWrite: () => boolean;
   /** Aborts rows that are being written. */
   readonly writeSignal: AbortSignal;
   /** Number of rows that are written at the same time. */
@@ -64,7 +65,7 @@ interface RowWrite {
 
 /** Creates a writer that writes each row by a call of its own. */
 export function createRowWriter({ resources }: WritePorts, input: WriteInput): WriteRows {
-  const { job, instance, object, calls, signal, writeSignal } = input;
+  const { job, instance, object, calls, signal, writeSignal, mayWrite } = input;
   const { upload, objectName } = job;
   const idField = idFieldOf(object);
   const isById = upload.identifier === idField;
@@ -151,7 +152,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   }
 
   async function write({ row, isDoubtful }: RowToWrite): Promise<WrittenRow> {
-    if (signal.aborted) return { kind: 'open', error: signal.reason, mayBeWritten: false };
+    if (!mayWrite()) return { kind: 'open', error: signal.reason, mayBeWritten: false };
     // The memory of the provider's responses is counted until then.
     const end = new AbortController();
     const tally = { providerCalls: 0 };

@@ -161,6 +161,31 @@ describe('an upload whose process is killed', () => {
     expect(['k10', 'k11', 'k12', 'k13', 'k14']).to.include.members(twice);
     await Promise.all([first.stop(), second.stop()]);
   });
+
+  it('begins no row after the lease, even before it learns that another process has the job', async () => {
+    const { service, calls, beforeAnswer } = createRecords();
+    const job = await addUpload(bench, fileOf('create'));
+    const [frozen, renewed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let held = 0;
+    beforeAnswer(async (key) => {
+      if (Number(key.slice(1)) < 12) return;
+      held++;
+      await frozen.promise;
+    });
+    const renew = () => renewed.promise.then(() => new Set<string>());
+    const first = bench.start({ ...service, store: { ...bench.store, renew }, options: OPTIONS });
+    await bench.pass(() => held === OPTIONS.batchWidth);
+    beforeAnswer(async () => {});
+    const second = bench.start({ ...service, options: OPTIONS });
+    await bench.until(job, 'COMPLETED');
+    frozen.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const twice = calls.filter((key, index) => calls.indexOf(key) !== index);
+    // Those that were under way.
+    expect(twice).to.have.members(['k10', 'k11', 'k12', 'k13']);
+    renewed.resolve();
+    await Promise.all([first.stop(), second.stop()]);
+  });
 });
 
 describe('an upload that is broken off', () => {
