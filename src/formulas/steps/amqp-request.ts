@@ -53,17 +53,20 @@ interface Message {
 }
 
 async function publish({ url, lookup, queue, exchange, content, signal }: Message): Promise<void> {
-  const connection = await connect(url.href, { lookup, timeout: CONNECT_MS, servername: url.hostname });
+  const isLate = AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_MS)]);
+  // The signal is one of Node's sockets: it ends the connection, whatever the broker does.
+  const options = { lookup, timeout: CONNECT_MS, servername: url.hostname, signal: isLate };
+  const connection = await connect(url.href, options);
   // Errors of the connection reject what waits for it.
   const broken = new Promise<never>((_, reject) => connection.on('error', reject));
-  const isLate = AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_MS)]);
   const late = new Promise<never>((_, reject) => {
     isLate.addEventListener('abort', () => reject(isLate.reason), { once: true });
   });
   try {
     await Promise.race([broken, late, send()]);
   } finally {
-    await connection.close().catch(() => undefined);
+    // A broker that is silent never confirms it.
+    await Promise.race([connection.close(), late]).catch(() => undefined);
   }
 
   async function send(): Promise<void> {
