@@ -70,9 +70,13 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
     const running = await programs.listRunning(accountId);
-    const known = indexes.get(running) ?? buildIndex(programs, running);
-    indexes.set(running, known);
-    return known;
+    const known = indexes.get(running);
+    if (known !== undefined) return known;
+    const built = buildIndex(programs, running);
+    indexes.set(running, built);
+    // A failure is not kept: the next event tries again.
+    built.catch(() => indexes.delete(running));
+    return built;
   }
 
   /**
