@@ -101,7 +101,8 @@ export function createExecutionWorker(
       failures.delete(key);
       if (end.status !== undefined) await noteEnded({ run, status: end.status, fault: end.execution });
     } catch (error) {
-      if (error instanceof RunLost || lost.signal.aborted) return void failures.delete(key);
+      const isLost = lost.signal.reason instanceof RunLost;
+      if (error instanceof RunLost || isLost) return void failures.delete(key);
       await giveBack(run, error, key).catch((failure: unknown) => {
         log.warn(
           { err: failure, accountId: run.accountId, executionId: run.id },
