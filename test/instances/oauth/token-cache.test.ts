@@ -1,6 +1,11 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../../src/clock.ts';
+import { createRefresh, REFRESH_TIMING } from '../../../src/instances/oauth/tokens/refresh.ts';
 import { createTokenCache } from '../../../src/instances/oauth/tokens/token-cache.ts';
 import type { TokenRow } from '../../../src/instances/oauth/tokens/token-store.ts';
+import { createMetrics } from '../../../src/metrics.ts';
+import { silentLog } from '../../support/database.ts';
+import { leastConnector } from '../../support/least-connector.ts';
 
 const KEY = { accountId: 1, id: 7 };
 const ROW: Omit<TokenRow, 'tokens' | 'generation'> = {
@@ -127,9 +132,49 @@ describe('tokens in memory', () => {
     const { cache, answer: response } = setUp();
     const read = cache.read(KEY);
     const row = { generation: 2, expiresInMs: null, refreshInMs: null };
-    const fresh = cache.keepNew(KEY, { accessToken: 'new' }, row);
+    const fresh = cache.keepNew(KEY, { accessToken: 'new' }, row, cache.watch(KEY));
     response(0, 1);
     expect(await read).to.include({ generation: 1 });
     expect(cache.peek(KEY)).to.equal(fresh);
+  });
+
+  it('are not kept when a newer authentication is announced before their commit is confirmed', async () => {
+    const { cache, hear, answer } = setUp();
+    const [committed, confirmed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const tokens = JSON.stringify({ accessToken: 'old', refreshToken: 'r' });
+    const store = {
+      takeLease: async () => ({ ...ROW, tokens, generation: 1, isTakenOver: false }),
+      commit: async () => {
+        committed.resolve();
+        await confirmed.promise;
+        return { generation: 2, wasRefused: false };
+      },
+    };
+    const refresh = createRefresh(
+      {
+        clock: SYSTEM_CLOCK,
+        log: silentLog,
+        metrics: createMetrics({ processMetrics: false }),
+        random: undefined,
+      } as never,
+      {
+        store: store as never,
+        cache,
+        records: {} as never,
+        requestToken: async () => ({ accessToken: 'refreshed', expiresInSeconds: 3_600, values: {} }),
+        timing: REFRESH_TIMING,
+        onStep: undefined,
+      },
+    );
+    const auth = { type: 'oauth2', tokenUrl: () => 'https://strict.example.com/token' };
+    const owner = { ...KEY, connector: leastConnector({ auth: auth as never }), config: {} } as never;
+    const renewed = refresh.renew(owner, { generation: 1 } as never);
+    await committed.promise;
+    hear('1:7');
+    confirmed.resolve();
+    expect(await renewed).to.include({ accessToken: 'refreshed', generation: 2 });
+    const next = cache.read(KEY);
+    answer(0, 3);
+    expect(await next).to.include({ generation: 3 });
   });
 });

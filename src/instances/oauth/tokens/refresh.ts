@@ -210,10 +210,13 @@ export function createRefresh(
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
     const tokens = cache.encode(owner, secrets);
     const remaining = () => shortenLifetime(life, clock.steady() - respondedAtMs);
-    const stored = await keepTrying(owner, respondedAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
+    const watch = cache.watch(owner);
+    const stored = await keepTrying(owner, respondedAtMs, () =>
+      store.commit(owner, lease, { tokens, ...remaining() }),
+    ).finally(watch.end);
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
-    const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
+    const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() }, watch);
     await onStep?.('committed', owner);
     await unlessItFails(() => cache.announce(owner, generation));
     // The tokens are safe. Values that are not stored now are stored at the next refresh.

@@ -35,6 +35,14 @@ interface Secrets {
   readonly refreshToken?: string | undefined;
 }
 
+/** A wait for the next announcement about the tokens of an instance. */
+export interface TokenWatch {
+  readonly changed: Promise<void>;
+  readonly hasChanged: () => boolean;
+  readonly wake: () => void;
+  readonly end: () => void;
+}
+
 interface CachePlatform {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
@@ -119,11 +127,15 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
 
     decode,
 
-    /** Caches tokens that were just stored. They replace cached tokens and a read in progress. */
+    /**
+     * Caches tokens that were just stored. They replace cached tokens and a read in progress. If something was announced since they were to be
+     * stored, even newer ones may be there, so the next caller reads them.
+     */
     keepNew: (
       key: InstanceKey,
       secrets: Secrets,
       row: Omit<NewTokens, 'tokens'> & { readonly generation: number },
+      since: Pick<TokenWatch, 'hasChanged'>,
     ): CachedTokens => {
       const fresh = toCached(secrets, {
         ...row,
@@ -132,7 +144,8 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
         retryInMs: null,
         refusedReason: null,
       });
-      kept.set(nameOf(key), fresh);
+      if (since.hasChanged()) kept.forget(nameOf(key));
+      else kept.set(nameOf(key), fresh);
       return fresh;
     },
 
@@ -149,18 +162,21 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
       notifier.publish(TOPIC, `${nameOf(key)}:${generation}`),
 
     /** Waits for the next announcement about these tokens, or for `wake`. Call `end` when the wait is over. */
-    watch: (
-      key: InstanceKey,
-    ): { readonly changed: Promise<void>; readonly wake: () => void; readonly end: () => void } => {
+    watch: (key: InstanceKey): TokenWatch => {
       const name = nameOf(key);
       const { promise, resolve } = Promise.withResolvers<void>();
+      let hasChanged = false;
+      const wake = () => {
+        hasChanged = true;
+        resolve();
+      };
       const wakes = watchers.get(name) ?? new Set();
-      watchers.set(name, wakes.add(resolve));
+      watchers.set(name, wakes.add(wake));
       const end = () => {
-        wakes.delete(resolve);
+        wakes.delete(wake);
         if (wakes.size === 0 && watchers.get(name) === wakes) watchers.delete(name);
       };
-      return { changed: promise, wake: resolve, end };
+      return { changed: promise, hasChanged: () => hasChanged, wake, end };
     },
   };
 }
