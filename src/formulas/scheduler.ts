@@ -5,12 +5,13 @@ import type { Platform } from '../platform.ts';
 import { inBuckets } from '../work-buckets.ts';
 import type { NewExecution, StepValue } from './executions/model.ts';
 import { createRunStore } from './executions/run-store.ts';
+import { createProgramStore } from './program-store.ts';
 import type { Programs } from './programs.ts';
 import { nextRun } from './schedule.ts';
 import { resolveProperty, toExecution } from './triggers.ts';
 
 export interface SchedulerPorts {
-  readonly programs: Pick<Programs, 'get' | 'findInstance'>;
+  readonly programs: Pick<Programs, 'get'>;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
@@ -73,7 +74,8 @@ export function createScheduler(
         passed += 1;
         continue;
       }
-      const instance = await programs.findInstance(accountId, id);
+      // Not from memory: what is a moment old there would set the next start wrongly, and nobody would look at it again.
+      const instance = await createProgramStore(via).findInstance(accountId, id);
       const program = instance && (await programs.get(instance.formula, instance.version));
       const isRunning = instance?.active === true && instance.formulaActive && program?.trigger?.type === 'scheduled';
       if (instance !== undefined && program !== undefined && isRunning) {

@@ -60,6 +60,27 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
     expect(nextDue?.getTime()).to.be.greaterThan(bench.clock.now());
   });
 
+  it('are those by which a schedule starts, although this process has not heard of them yet', async () => {
+    const { knex } = database;
+    const trigger = { type: 'scheduled', properties: { cron: '0 0 * * * ?' } } as const;
+    const { formulaInstanceId: id } = await bench.addFormula({ steps: [END], trigger });
+    const programs = createPrograms({ knex, notifier } as never);
+    await knex('formula_instance').where({ id }).update({ active: false });
+    expect(await programs.findInstance(1, id)).to.include({ active: false });
+    const due = new Date(bench.clock.now() - 1_000);
+    await knex('formula_instance').where({ id }).update({ active: true, next_due: due });
+    const scheduler = createScheduler(
+      { knex, clock: bench.clock, log: silentLog, buckets: ALL_BUCKETS },
+      { programs, wake: () => undefined },
+    );
+    scheduler.start();
+    const findNextDue = async () => (await knex('formula_instance').where({ id }).first('next_due'))?.next_due;
+    await until(async () => (await findNextDue())?.getTime() !== due.getTime());
+    await scheduler.stop();
+    expect((await findNextDue())?.getTime()).to.be.greaterThan(bench.clock.now());
+    expect(await knex('formula_run').where({ formula_instance_id: id })).to.have.length(1);
+  });
+
   it('make no circle of formulas that call each other', async () => {
     const { knex } = database;
     const [one, two] = [await bench.addFormula({ steps: [END] }), await bench.addFormula({ steps: [END] })];
