@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { SendMail } from '../../src/formulas/notices/mailer.ts';
 import { createTeller } from '../../src/formulas/notices/teller.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { useFormulaBench } from './bench.ts';
@@ -19,7 +20,7 @@ describe('the ends of executions', () => {
     for (const teller of tellers.splice(0)) await teller.stop();
   });
 
-  function startTeller(fails: () => boolean = () => false) {
+  function startTeller(fails: () => boolean = () => false, sendMail?: SendMail) {
     const publisher = async () => {
       if (fails()) throw new Error('The subscriptions cannot be read.');
       return async (_: unknown, type: string, data: object) => void told.push({ type, data: { ...data } });
@@ -31,7 +32,7 @@ describe('the ends of executions', () => {
         log: silentLog,
         notifier: { publish: async () => undefined } as never,
       },
-      { prepareNotice: publisher, prepareEvent: publisher, sendMail: undefined },
+      { prepareNotice: publisher, prepareEvent: publisher, sendMail },
     );
     tellers.push(teller);
     teller.start();
@@ -52,6 +53,32 @@ describe('the ends of executions', () => {
   }
 
   const rest = async () => Number((await database.knex('formula_notice').count({ count: '*' }).first())?.count);
+
+  it('are left to others, and so is mail, when the process stops while it sends one', async () => {
+    const mail = JSON.stringify({ to: 'a@example.com', subject: 'S', body: 'B' });
+    const { formulaInstanceId } = await bench.addFormula({ steps: [FAILING] });
+    const row = {
+      account_id: 1,
+      formula_instance_id: formulaInstanceId,
+      kind: 'email',
+      data: mail,
+      due: new Date(0),
+    } as const;
+    await database.knex('formula_notice').insert([row, row, row]);
+    const sending = Promise.withResolvers<void>();
+    const accepted = Promise.withResolvers<void>();
+    let sent = 0;
+    const teller = startTeller(undefined, async () => {
+      sent++;
+      sending.resolve();
+      await accepted.promise;
+    });
+    await sending.promise;
+    const stopped = teller.stop();
+    accepted.resolve();
+    await stopped;
+    expect([sent, await rest()]).to.deep.equal([1, 2]);
+  });
 
   it('are reported by a process that starts later, once, whichever of several it is', async () => {
     const { key, ids } = await failTimes(20, { 'notification.webhook.url': 'ops.example.com/f' });

@@ -56,7 +56,11 @@ export function createTeller(
     takeDue: async (noteQuery) => {
       noteQuery();
       const due = await store.listDue(new Date(clock.now()), BATCH);
-      for (const notices of groupsOf(due)) await actOrPostpone(notices);
+      for (const notices of groupsOf(due)) {
+        // A mail may take long. The rest stays due, for another process or the next start.
+        if (stopping.signal.aborted) return false;
+        await actOrPostpone(notices);
+      }
       return due.length === BATCH;
     },
     noteFailure: (error) =>
