@@ -3,6 +3,7 @@ import { createEndpointStore } from '../../src/events/endpoints/endpoint-store.t
 import { createSubscriptionStore } from '../../src/events/subscriptions/subscription-store.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
+import { LOCKS } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 
 describe('the removal of an endpoint', () => {
@@ -19,7 +20,7 @@ describe('the removal of an endpoint', () => {
     await createEndpointStore(change).lock(1, 1);
     const removed = knex.transaction((via) => createSubscriptionStore(via).remove(via, 1, 1));
     await until(async () => {
-      const { rows } = await knex.raw("select from pg_locks where locktype = 'transactionid' and not granted");
+      const { rows } = await knex.raw(`select from ${LOCKS} where locktype = 'transactionid' and not granted`);
       return rows.length > 0;
     });
     await createSubscriptionStore(change).updateEndpoint({ ...row, eventTypes: ['x.created'] });
