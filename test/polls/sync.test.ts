@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createPollStore } from '../../src/polls/poll-store.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { LOCKS } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 
 describe('the polls of an instance', () => {
@@ -28,7 +29,7 @@ describe('the polls of an instance', () => {
     await instance(enabling).update({ disabled: false });
     const synced = sync();
     await until(async () => {
-      const { rows } = await knex.raw("select from pg_locks where locktype = 'transactionid' and not granted");
+      const { rows } = await knex.raw(`select from ${LOCKS} where locktype = 'transactionid' and not granted`);
       return rows.length > 0;
     });
     await enabling.commit();
