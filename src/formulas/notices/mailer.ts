@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import nodemailer from 'nodemailer';
 import type { Egress } from '../../egress/index.ts';
 import type { Mail } from '../executions/model.ts';
 
@@ -26,6 +25,8 @@ export function createMailer({ egress }: { readonly egress: Pick<Egress, 'guard'
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
 
   return async ({ to, subject, body }) => {
+    // Loaded with the first mail: most processes send none.
+    const { default: nodemailer } = await import('nodemailer');
     const { lookup } = await egress.guard(settings.url);
     const socket = await open({ host, port: Number(port) || PORTS[isSecure ? 'tls' : 'plain'], lookup });
     try {

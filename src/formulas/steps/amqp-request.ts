@@ -1,4 +1,3 @@
-import { connect } from 'amqplib';
 import { type Egress, EgressError } from '../../egress/index.ts';
 import type { StepValue } from '../executions/model.ts';
 import { toText } from '../references.ts';
@@ -53,6 +52,8 @@ interface Message {
 }
 
 async function publish({ url, lookup, queue, exchange, content, signal }: Message): Promise<void> {
+  // Loaded with the first message: most processes send none.
+  const { connect } = await import('amqplib');
   const isLate = AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_MS)]);
   // The signal is one of Node's sockets: it ends the connection, whatever the broker does.
   const options = { lookup, timeout: CONNECT_MS, servername: url.hostname, signal: isLate };
