@@ -3,6 +3,7 @@ import { createBulkStore } from '../../src/bulk/bulk-store.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { until } from '../support/until.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 describe('the open bulk jobs of an account', () => {
   const database = useDatabase();
@@ -21,10 +22,7 @@ describe('the open bulk jobs of an account', () => {
     const counts = [await store.countOpenInTurn(first, 1)];
     await store.insert(first, { ...job, format: 'csv', callbackUrl: null, createdAt: new Date() });
     const second = knex.transaction((via) => store.countOpenInTurn(via, 1));
-    await until(async () => {
-      const { rows } = await knex.raw("select from pg_locks where locktype = 'advisory' and not granted");
-      return rows.length > 0;
-    });
+    await until(async () => (await countWaiting(knex, 'advisory')) > 0);
     await first.commit();
     expect([...counts, await second]).to.deep.equal([0, 1]);
   });

@@ -3,8 +3,8 @@ import { createEndpointStore } from '../../src/events/endpoints/endpoint-store.t
 import { createSubscriptionStore } from '../../src/events/subscriptions/subscription-store.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
-import { LOCKS } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 describe('the removal of an endpoint', () => {
   const database = useDatabase();
@@ -19,10 +19,7 @@ describe('the removal of an endpoint', () => {
     const change = await knex.transaction();
     await createEndpointStore(change).lock(1, 1);
     const removed = knex.transaction((via) => createSubscriptionStore(via).remove(via, 1, 1));
-    await until(async () => {
-      const { rows } = await knex.raw(`select from ${LOCKS} where locktype = 'transactionid' and not granted`);
-      return rows.length > 0;
-    });
+    await until(async () => (await countWaiting(knex, 'transactionid')) > 0);
     await createSubscriptionStore(change).updateEndpoint({ ...row, eventTypes: ['x.created'] });
     await change.commit();
     await removed;

@@ -6,6 +6,7 @@ import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { isDistributedRun } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
+import { countWaiting, holdChanges } from '../support/waiting.ts';
 import { useFormulaBench } from './bench.ts';
 
 const CALLER = { organizationId: 1, accountId: 1, userId: 1, seesAll: false, mayNameAll: false };
@@ -31,10 +32,7 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
       noteCreated: () => undefined,
     });
 
-  async function isWaiting(): Promise<boolean> {
-    const { rows } = await database.knex.raw("select from pg_locks where locktype = 'transactionid' and not granted");
-    return rows.length > 0;
-  }
+  const isWaiting = async () => (await countWaiting(database.knex, 'transactionid')) > 0;
 
   it('leave the time to which a schedule moved on meanwhile', async () => {
     const { knex } = database;
@@ -89,11 +87,7 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
       triggers: [{ type: 'manual', properties: {}, onSuccess: ['call'] }],
       steps: [{ name: 'call', type: 'formula', properties: { formulaId: String(formulaId) } }],
     });
-    await knex.raw(
-      `create function wait_for_turn() returns trigger language plpgsql as
-       $$ begin perform pg_advisory_xact_lock_shared(7); return null; end $$`,
-    );
-    await knex.raw('create trigger turn before update on formula for each statement execute function wait_for_turn()');
+    await holdChanges(knex, ['formula'], 'pg_advisory_xact_lock_shared(7)');
     const turn = await knex.transaction();
     await turn.raw('select pg_advisory_xact_lock(7)');
     const { templates } = room();
@@ -101,10 +95,7 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
       templates.replace(CALLER, one.formulaId, callOf(two)),
       templates.replace(CALLER, two.formulaId, callOf(one)),
     ]);
-    await until(async () => {
-      const { rows } = await knex.raw('select from pg_locks where not granted');
-      return rows.length === 2;
-    });
+    await until(async () => (await countWaiting(knex)) === 2);
     await turn.commit();
     expect((await changes).map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
   });

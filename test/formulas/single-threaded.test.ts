@@ -5,6 +5,7 @@ import { ALL_BUCKETS } from '../support/buckets.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 import { until } from '../support/until.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 
@@ -30,11 +31,6 @@ describe('executions of a single-threaded instance', () => {
     return createRunStore(database.knex).claim(lease);
   }
 
-  async function isWaiting(): Promise<boolean> {
-    const { rows } = await database.knex.raw("select from pg_locks where locktype = 'advisory' and not granted");
-    return rows.length > 0;
-  }
-
   it('never run beside each other, whichever of their transactions ends first', async () => {
     const { knex } = database;
     const slow = await knex.transaction();
@@ -42,7 +38,7 @@ describe('executions of a single-threaded instance', () => {
     let isStarted = false;
     const quick = createRunStore(knex).start([execution(1)]);
     void quick.then(() => (isStarted = true));
-    await until(async () => isStarted || (await isWaiting()));
+    await until(async () => isStarted || (await countWaiting(knex, 'advisory')) > 0);
     const claimed = [...(await claim())];
     await slow.commit();
     await quick;

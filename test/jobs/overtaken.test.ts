@@ -11,6 +11,7 @@ import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { isDistributedRun } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
+import { countWaiting, holdChanges } from '../support/waiting.ts';
 
 const DUE = new Date('2026-01-01T00:00:00Z');
 const NOW = new Date(DUE.getTime() + 1_000);
@@ -51,13 +52,9 @@ const TABLES = [
       `insert into event_owner (id) values ('${OWNER}')`,
       `insert into delivery (account_id, subscription_id, event_id, event_at, type, state, due, ordered)
        select 1, n, gen_random_uuid(), now(), 'x.created', 'waiting', '${due}', n = 2 from generate_series(1, 2) n`,
-      `create function wait_for_turn() returns trigger language plpgsql as
-       $$ begin perform pg_advisory_xact_lock(7); return null; end $$`,
-      ...TABLES.map(
-        (table) => `create trigger turn before update on ${table} for each statement execute function wait_for_turn()`,
-      ),
     ])
       await knex.raw(statement);
+    await holdChanges(knex, TABLES, 'pg_advisory_xact_lock(7)');
   });
 
   /** Claims from two processes, which both began to look before either had claimed anything. @returns what each of them claimed */
@@ -66,8 +63,7 @@ const TABLES = [
     const turn = await knex.transaction();
     await turn.raw('select pg_advisory_xact_lock(7)');
     const claims = Promise.all([claim(), claim()]);
-    const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
-    await until(async () => (await knex.raw(waiting)).rows.length === 2);
+    await until(async () => (await countWaiting(knex, 'advisory')) === 2);
     await turn.commit();
     return await claims;
   }

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createPollStore } from '../../src/polls/poll-store.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
-import { LOCKS } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 describe('the polls of an instance', () => {
   const database = useDatabase();
@@ -28,10 +28,7 @@ describe('the polls of an instance', () => {
     const enabling = await knex.transaction();
     await instance(enabling).update({ disabled: false });
     const synced = sync();
-    await until(async () => {
-      const { rows } = await knex.raw(`select from ${LOCKS} where locktype = 'transactionid' and not granted`);
-      return rows.length > 0;
-    });
+    await until(async () => (await countWaiting(knex, 'transactionid')) > 0);
     await enabling.commit();
     await synced;
     expect(await dueOf()).to.deep.equal(now);
