@@ -70,7 +70,7 @@ describe('the life of an instance', () => {
       const { id } = await createShop();
       const empty = await service.call(`/instances/${id}`, { method: 'PATCH', body: {} });
       expectProblem(empty, 'REQUEST_INVALID', 'body must NOT have fewer than 1 properties.');
-      const body = { element: { key: 'bamboohr' }, token: 'mine', valid: false, id: 7, configuration: {} };
+      const body = { element: { key: 'bamboohr' }, token: 'mine', valid: false, id: id + 1, configuration: {} };
       const unknown = await service.call(`/instances/${id}`, { method: 'PATCH', body });
       expectProblem(unknown, 'REQUEST_INVALID');
       expect(Object.keys(faultsOf(unknown))).to.deep.equal(['body.element', 'body.token', 'body.valid', 'body.id']);
