@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { drained } from '../event-load/postgres.ts';
 import { pathsOf, type Scenario, startEngine } from './scenario.ts';
 
-export interface BacklogOptions {
+interface BacklogOptions {
   readonly deliveries: number;
   readonly endpoints: number;
   readonly withinSeconds: number;

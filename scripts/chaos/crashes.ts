@@ -3,7 +3,7 @@ import { drained } from '../event-load/postgres.ts';
 import type { Sender } from '../event-load/processes.ts';
 import { countLost, HASTY, indexesOf, pathOfEndpoint, pathsOf, type Scenario, startEngine } from './scenario.ts';
 
-export interface CrashOptions {
+interface CrashOptions {
   readonly kills: number;
   /** Number of crashes of PostgreSQL: of each node of a cluster in turn. */
   readonly restarts: number;

@@ -7,7 +7,7 @@ import { countLost, indexesOf, pathsOf, type Scenario, type Stage, startEngine }
 
 const DRAIN_MS = 60_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly perSecond: number;
   readonly outages: number;
   readonly downSeconds: number;
@@ -54,7 +54,7 @@ async function countRetried(knex: Knex): Promise<number> {
   return rows[0].count;
 }
 
-export interface HangOptions {
+interface HangOptions {
   readonly perSecond: number;
   readonly seconds: number;
   readonly rounds: number;
@@ -119,7 +119,7 @@ function createMeter(
   };
 }
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly perSecond: number;
   readonly seconds: number;
 }

@@ -12,7 +12,7 @@ import { writeObjectId } from '../event-load/messages.ts';
 import { drained } from '../event-load/postgres.ts';
 import { countLost, type Promised, type Scenario, STDIO, type Stage } from './scenario.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Milliseconds for which a worker process is frozen. */
   readonly frozenMs: number;
   /** Events that are published, and queries that are sent, each second. */
