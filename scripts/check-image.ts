@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { VARIABLES } from '../src/config/index.ts';
 import { createLogger } from '../src/log.ts';
+import { ENDS_WITH_STARTER } from './bench/running-service.ts';
 import { parseDockerfile, type Step } from './image/dockerfile.ts';
 
 interface Made {
@@ -134,10 +135,10 @@ async function followSteps(settings: Readonly<Record<string, string>>): Promise<
   return { command, args, folder: progress.folder, environment };
 }
 
-/** Checks that the service becomes ready, accepts the given secrets, and exits with 0 after SIGTERM. */
+/** Checks that the service becomes ready, accepts the given secrets, and exits with 0 after SIGTERM. It ends with this script, too. */
 async function tryService(made: Made, secrets: ReturnType<typeof makeSecrets>): Promise<void> {
-  const env = { ...shellEnvironment(), ...made.environment };
-  const child = spawn(made.command, made.args, { cwd: made.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...shellEnvironment(), ...made.environment, NODE_OPTIONS: ENDS_WITH_STARTER.join(' ') };
+  const child = spawn(made.command, made.args, { cwd: made.folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   try {
     const baseUrl = await untilReady(child);

@@ -24,7 +24,7 @@ export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>):
     const simulated = (await findConnectorFolders(sources, 'simulator.ts')).map(({ key }) => key);
     const results: Result[] = [];
     for (const connector of connectors.filter(({ key }) => simulated.includes(key))) {
-      const config = await readConfig(connector.key);
+      const config = await readDemoConfiguration(connector.key);
       results.push(
         await use({ connector, connection: await connect(connector, { config, simulatorsUrl }).discover() }),
       );
@@ -36,8 +36,8 @@ export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>):
   }
 }
 
-/** Returns the demo configuration. For connectors with OAuth, it contains an access token that the simulator accepts without a log-in. */
-async function readConfig(key: string): Promise<Config> {
+/** Returns the demo configuration of a connector. With OAuth, it contains an access token that the simulator accepts without a log-in. */
+export async function readDemoConfiguration(key: string): Promise<Config> {
   const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
   const module: { readonly DEMO_CONFIGURATION?: Config; readonly DEMO_ACCESS_TOKEN?: string } = await import(file);
   const { DEMO_CONFIGURATION: config, DEMO_ACCESS_TOKEN: token } = module;

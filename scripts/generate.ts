@@ -48,10 +48,7 @@ async function make(name: string) {
   const { makeApiFiles, makeConnectorFiles, makeKitFiles } = await import('./generate/files.ts');
   if (name === 'kit') return makeKitFiles();
   if (name === 'connectors') return makeConnectorFiles();
-  const [{ readSpec }, { describeProblem }] = await Promise.all([
-    import('./generate/document.ts'),
-    import('./generate/problem.ts'),
-  ]);
+  const { readSpec, describeProblem } = await import('./generate/document.ts');
   const { document, problems } = await readSpec(join(ROOT, 'spec/openapi.yaml'));
   for (const problem of problems) console.error(describeProblem(problem, ROOT));
   return problems.length > 0 ? undefined : makeApiFiles(document);

@@ -3,15 +3,14 @@
  * with an embedded PostgreSQL and the simulators, both on loopback, and a few accounts with data. It needs Chromium.
  */
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium, logInToConsole } from '../test/support/chromium.ts';
-import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
+import { type RunningService, UNLIMITED, withService } from './bench/running-service.ts';
+import { readDemoConfiguration } from './demos.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'screenshots');
@@ -135,21 +134,16 @@ const FORMULA_STEPS = [
   { name: 'report', type: 'script', properties: { body: "done({ text: 'It failed.' });" } },
 ];
 
-const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));
 const receiver = createServer((_request, response) => response.writeHead(503).end('The receiver is being deployed.'));
+receiver.listen(0, '127.0.0.1');
+await once(receiver, 'listening');
 try {
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const service = await startService({ dataDir: join(folder, 'data'), environment: UNLIMITED });
-  try {
+  await withService({ environment: UNLIMITED }, async (service) => {
     await takeAll(service, await seed(service), process.argv.slice(2));
-  } finally {
-    await service.stop();
-  }
+  });
 } finally {
   receiver.close();
   receiver.closeAllConnections();
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function seed({ baseUrl, authorization, secrets }: RunningService): Promise<Seeded> {
@@ -166,7 +160,7 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   const made: { readonly id: number; readonly token: string }[] = [];
   for (const key of CONNECTED) {
     const configuration = {
-      ...(await demoConfigurationOf(key)),
+      ...(await readDemoConfiguration(key)),
       simulator: true,
       ...(key === 'bamboohr' && { 'event.notification.enabled': true, 'event.notification.callback.url': callbackUrl }),
     };
@@ -234,13 +228,6 @@ async function makeFormula(post: Post, elementInstanceId: number): Promise<Formu
   const configuration = { hr: elementInstanceId, department: 'Engineering' };
   const instanceId = await idOf(`/formulas/${id}/instances`, { name: 'Acme', configuration });
   return { id, instanceId, executionId: await idOf(`/formulas/instances/${instanceId}/executions`, {}) };
-}
-
-async function demoConfigurationOf(key: string): Promise<object> {
-  const file = pathToFileURL(join(ROOT, 'connectors', key, 'simulator.ts')).href;
-  const { DEMO_CONFIGURATION = {}, DEMO_ACCESS_TOKEN }: Readonly<Record<string, string | object>> = await import(file);
-  const token = DEMO_ACCESS_TOKEN === undefined ? {} : { 'oauth.user.token': DEMO_ACCESS_TOKEN };
-  return { ...Object(DEMO_CONFIGURATION), ...token };
 }
 
 async function takeAll(service: RunningService, seeded: Seeded, wanted: readonly string[]): Promise<void> {

@@ -6,20 +6,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
+import { connectDemo, type RunningService, UNLIMITED, withService } from './bench/running-service.ts';
 import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** The first query in the README of each client. */
-const FIRST_ACCOUNT = {
-  element: { key: 'bamboohr' },
-  name: 'The first account',
-  configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
-};
-
 type Command = readonly [program: string, ...args: readonly string[]];
 
 function commandsOf(args: readonly string[]): readonly Command[] {
@@ -28,25 +19,16 @@ function commandsOf(args: readonly string[]): readonly Command[] {
   return choosePackages(args).map((language) => [join(HAND_WRITTEN, language, 'check')]);
 }
 
-async function environmentOf({ baseUrl, simulatorsUrl, secrets, authorization }: RunningService) {
+async function environmentOf(service: RunningService) {
+  // The account of the first query in the README of each client.
+  const { token } = await connectDemo(service);
   return {
-    CAUSEWAY_URL: baseUrl,
-    CAUSEWAY_USER_SECRET: secrets.userSecret,
-    CAUSEWAY_ORGANIZATION_SECRET: secrets.organizationSecret,
-    CAUSEWAY_ELEMENT_TOKEN: await connectFirstAccount(baseUrl, authorization),
-    CAUSEWAY_SIMULATORS_URL: simulatorsUrl,
+    CAUSEWAY_URL: service.baseUrl,
+    CAUSEWAY_USER_SECRET: service.secrets.userSecret,
+    CAUSEWAY_ORGANIZATION_SECRET: service.secrets.organizationSecret,
+    CAUSEWAY_ELEMENT_TOKEN: token,
+    CAUSEWAY_SIMULATORS_URL: service.simulatorsUrl,
   };
-}
-
-async function connectFirstAccount(baseUrl: string, authorization: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/instances`, {
-    method: 'POST',
-    headers: { Authorization: authorization, 'Content-Type': 'application/json' },
-    body: JSON.stringify(FIRST_ACCOUNT),
-  });
-  const { token }: { readonly token?: string } = JSON.parse(await response.text());
-  if (token === undefined) throw new Error(`POST /instances returned ${response.status} without a token.`);
-  return token;
 }
 
 /** Runs a command. @returns whether it exited with 0 */
@@ -57,19 +39,11 @@ async function succeeds([program, ...args]: Command, environment: Readonly<Recor
 }
 
 const commands = commandsOf(process.argv.slice(2));
-const folder = await mkdtemp(join(tmpdir(), 'causeway-sdk-'));
-try {
-  const service = await startService({ dataDir: join(folder, 'data'), environment: UNLIMITED });
-  try {
-    const environment = await environmentOf(service);
-    for (const command of commands) {
-      if (await succeeds(command, environment)) continue;
-      console.error(`failed: ${command.join(' ')}`);
-      process.exitCode = 1;
-    }
-  } finally {
-    await service.stop();
+await withService({ environment: UNLIMITED }, async (service) => {
+  const environment = await environmentOf(service);
+  for (const command of commands) {
+    if (await succeeds(command, environment)) continue;
+    console.error(`failed: ${command.join(' ')}`);
+    process.exitCode = 1;
   }
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+});

@@ -10,6 +10,7 @@ import { findCluster } from '../embedded/cluster.ts';
 import { findRunningPostmaster, signalProcess } from '../embedded/postmaster.ts';
 import { readFileIfExists } from '../src/db/files.ts';
 import { createTemporaryFolder } from './support/database.ts';
+import { openTerminal } from './support/newcomer.ts';
 import { until } from './support/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -42,6 +43,33 @@ describe('what is cut off', function cutOff() {
       await until(async () => !(await isAlive(service)) && !(await isAlive(server)));
     });
   }
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    it(`leaves no program of a tutorial behind: its terminal, at ${signal}`, async () => {
+      const program = `
+        import { openTerminal } from ${JSON.stringify(join(ROOT, 'test/support/newcomer.ts'))};
+        const { run } = openTerminal(${JSON.stringify(folder)});
+        console.log(await run('sleep 600 & printf "$$ $!"'));
+        await run('sleep 600');`;
+      starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [, shell, inBackground] = (await firstLine(starter, /^(\d+) (\d+)$/)) ?? [];
+      const all = [Number(shell), Number(inBackground)];
+      expect(await Promise.all(all.map(isAlive))).to.deep.equal([true, true]);
+      starter.kill(signal);
+      await until(async () => !(await Promise.all(all.map(isAlive))).includes(true));
+    });
+  }
+
+  it('leaves no program of a tutorial behind: a terminal in which a command failed', async () => {
+    const terminal = openTerminal(folder);
+    const inBackground = Number(await terminal.run('sleep 600 & printf $!'));
+    await terminal.run('false').catch(() => undefined);
+    expect(await isAlive(inBackground)).to.equal(true);
+    await terminal.close();
+    await until(async () => !(await isAlive(inBackground)));
+  });
 
   it('leaves no PostgreSQL behind: mocha, when nobody reads its output any more', async () => {
     // What a run that was killed has left in memory, the next one removes.

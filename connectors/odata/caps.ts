@@ -1,5 +1,5 @@
 /**
- * Limits for a `$metadata` document. They exceed what a service with several MB of metadata has (the one in `scripts/bench/s4-metadata.ts`:
+ * Limits for a `$metadata` document. They exceed what a service with several MB of metadata has (one in the form of SAP S/4HANA has
  * 600 sets, 1,200 types, 400 properties in a type), and they are low enough that no document can exhaust the process.
  */
 export const CAPS = {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { quantile } from './measure.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -59,7 +60,7 @@ try {
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) side.results.push(await bench(side.root));
   }
   const rows = Object.entries(MEASURES).map(([measure, read]) => {
-    const [before, after] = sides.map(({ results }) => median(results.flatMap((result) => read(result) ?? [])));
+    const [before, after] = sides.map(({ results }) => medianOf(results.flatMap((result) => read(result) ?? [])));
     return { measure, before, after, change: before && after && after / before - 1 };
   });
   const commits = sides.map(({ commit }) => commit);
@@ -104,8 +105,9 @@ function git(...given: readonly string[]): string {
   return execFileSync('git', given, { cwd: ROOT, encoding: 'utf8' });
 }
 
-function median(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** Returns undefined for a measure that the commit does not have. */
+function medianOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : quantile(values, 0.5);
 }
 
 function show({ before, after, change }: Readonly<Record<'before' | 'after' | 'change', number | undefined>>) {

@@ -4,9 +4,7 @@
  * no changes, so that looking is what costs. All workers run in this process, over a PostgreSQL server of their own on loopback, or over the
  * cluster of `.ci/with-citus`. Before, it measures what the heartbeats of the hand-out write while nothing is due. Ends by itself.
  */
-import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createNotifier } from '../../src/db/notifier.ts';
@@ -23,18 +21,10 @@ import { addUser } from '../../test/support/event-rows.ts';
 import { addPolled, NEWEST, POLLS_THINGS, THINGS } from '../../test/support/polled-things.ts';
 import { keepRuns, prepareNoNotice } from '../../test/support/runs.ts';
 import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
+import { describeMachine, quantile, readNumbers, round } from './measure.ts';
 
-const { values: given } = parseArgs({
-  options: {
-    pollers: { type: 'string', default: '20000' },
-    interval: { type: 'string', default: '60' },
-    workers: { type: 'string', default: '4' },
-    seconds: { type: 'string', default: '30' },
-  },
-});
-const [pollers, intervalSeconds, workers, seconds] = [given.pollers, given.interval, given.workers, given.seconds].map(
-  Number,
-) as [number, number, number, number];
+const options = readNumbers({ pollers: 20_000, interval: 60, workers: 4, seconds: 30 });
+const { pollers, interval: intervalSeconds, workers, seconds } = options;
 const ACCOUNTS = 100;
 const SETTLE_SECONDS = 5;
 const IDLE_SECONDS = 20;
@@ -55,7 +45,7 @@ try {
   console.log(`${pollers} polls each ${intervalSeconds} s, ${workers} workers, ${seconds} s`);
   console.table(lines);
   console.table(idle);
-  console.log(`${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, distributed: ${database.isDistributed}`);
+  console.log({ ...describeMachine(), isDistributed: database.isDistributed });
 } finally {
   await database.stop();
 }
@@ -114,12 +104,12 @@ async function measure(bucketsOf: (worker: number) => readonly number[]): Promis
   await sleep(seconds * 1000);
   const { user, system } = process.cpuUsage(ownCpu);
   const used = (await database.cpuMs()) - cpuMs;
-  const runs = late.toSorted((one, other) => one - other);
+  const runs = [...late];
   for (const { poller, pool } of started) {
     await poller.stop();
     await pool.close();
   }
-  const at = (part: number) => Math.round((runs[Math.floor((runs.length - 1) * part)] ?? Number.NaN) * 1000);
+  const at = (share: number) => Math.round(quantile(runs, share) * 1000);
   return {
     'runs/s': Math.round(runs.length / seconds),
     'late p50 ms': at(0.5),
@@ -155,6 +145,6 @@ async function measureIdle(): Promise<Record<string, number>> {
   await notifier.close();
   return {
     'write-ahead log of heartbeats, kB/min': Math.round((written / IDLE_SECONDS) * 60 * 0.001),
-    'CPU of the database, %': Number((used / IDLE_SECONDS / 10).toFixed(2)),
+    'CPU of the database, %': round(used / IDLE_SECONDS / 10),
   };
 }

@@ -4,15 +4,14 @@
  * loopback, and all of them share the machine. Ends by itself.
  */
 import { writeFile } from 'node:fs/promises';
-import { cpus, loadavg } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { compileWish, createChoice } from '../../src/events/endpoints/choose.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
 import { createPacer } from '../../src/pace.ts';
-import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
+import { drained, startLoadDatabase } from '../event-load/postgres.ts';
 import { startReceiver, startSender } from '../event-load/processes.ts';
+import { describeMachine, limitTo, round } from './measure.ts';
 
 const { values: given } = parseArgs({
   options: { seconds: { type: 'string', default: '5' }, json: { type: 'string' } },
@@ -55,14 +54,6 @@ async function decisionMicros(count: number): Promise<number> {
   return Number(process.hrtime.bigint() - startedAt) / 1000 / DECISIONS;
 }
 
-async function drained({ knex }: LoadDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await knex.raw('select exists (select 1 from delivery) as found');
-    if (!rows[0].found) return;
-    await sleep(20);
-  }
-}
-
 /** Without endpoints, each instance has a callback URL. With them, it has none, and its number decides which endpoints want its events. */
 async function throughput(count: number): Promise<Figures> {
   const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
@@ -83,20 +74,20 @@ async function throughput(count: number): Promise<Figures> {
         until: 'accept',
       });
     await saturate(0, 1);
-    await drained(database);
+    await drained(database.knex);
     await receiver.report();
     const startedMs = performance.now();
     const report = await saturate(10_000_000, seconds);
-    await drained(database);
+    await drained(database.knex);
     const elapsedSeconds = (performance.now() - startedMs) / 1000;
     const { received } = await receiver.report();
     await sender.stop();
     return {
       eventsPerSecond: Math.round(report.accepted / report.seconds),
       deliveriesPerSecond: Math.round(received / elapsedSeconds),
-      deliveriesPerEvent: Math.round((received / report.accepted) * 100) / 100,
-      acceptP50Ms: Math.round(report.accept.p50 * 10) / 10,
-      acceptP99Ms: Math.round(report.accept.p99 * 10) / 10,
+      deliveriesPerEvent: round(received / report.accepted),
+      acceptP50Ms: round(report.accept.p50, 1),
+      acceptP99Ms: round(report.accept.p99, 1),
       senderCpuMsPer1000Events: Math.round((report.cpuMs * 1000) / Math.max(1, report.accepted)),
     };
   } finally {
@@ -105,25 +96,20 @@ async function throughput(count: number): Promise<Figures> {
   }
 }
 
-const limit = setTimeout(() => {
-  console.error(`Not done within ${LIMIT_MS / 1000} s`);
-  process.exit(1);
-}, LIMIT_MS);
+limitTo(LIMIT_MS);
 const decisions: Record<string, Figures> = {};
 for (const count of COUNTS.slice(1)) {
   const micros = await decisionMicros(count);
   decisions[`${count} endpoints`] = {
-    microsPerEvent: Math.round(micros * 100) / 100,
-    microsPerEndpoint: Math.round((micros / count) * 100) / 100,
+    microsPerEvent: round(micros),
+    microsPerEndpoint: round(micros / count),
   };
 }
 const results: Record<string, Figures> = {};
 for (const count of COUNTS) results[count === 0 ? 'callback URLs' : `${count} endpoints`] = await throughput(count);
-clearTimeout(limit);
 const conditions = {
-  machine: `${cpus().length} × ${cpus()[0]?.model}`,
-  node: process.version,
-  besides: `PostgreSQL (durable), sender, receiver and whatever else runs; load average ${loadavg().map(Math.round).join(', ')}`,
+  ...describeMachine(),
+  besides: 'PostgreSQL (durable), sender, receiver and whatever else runs',
   bodyBytes: BODY_BYTES,
   secondsOfEach: seconds,
 };

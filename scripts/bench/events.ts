@@ -3,13 +3,12 @@
  * receiver are processes of their own on loopback, and all of them share the machine. Ends by itself.
  */
 import { writeFile } from 'node:fs/promises';
-import { cpus, loadavg } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Latency } from '../event-load/clock.ts';
 import type { LoadReport } from '../event-load/messages.ts';
-import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
+import { drained, type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, type Sender, startReceiver, startSender } from '../event-load/processes.ts';
+import { describeMachine, limitTo, round } from './measure.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -47,14 +46,6 @@ const ONE_ENDPOINT = [0] as const;
 const MANY_ENDPOINTS = Array.from({ length: ENDPOINTS }, (_, index) => index + 1);
 const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`)];
 
-async function drained({ database }: Bench): Promise<void> {
-  for (;;) {
-    const { rows } = await database.knex.raw('select exists (select 1 from delivery) as found');
-    if (!rows[0].found) return;
-    await sleep(50);
-  }
-}
-
 /** Sends a load, waits until everything is delivered, and returns the figures. */
 async function measure(
   bench: Bench,
@@ -65,7 +56,7 @@ async function measure(
   await receiver.report();
   const [walBefore, cpuBefore] = [await database.walBytes(), await database.cpuMs()];
   const report = await run();
-  await drained(bench);
+  await drained(database.knex);
   const { received, latency, cpuMs } = await receiver.report(paths);
   const perThousand = (ms: number) => round((ms * 1000) / Math.max(1, received));
   const costs = {
@@ -124,10 +115,6 @@ function perSecond(count: number, report: LoadReport): number {
   return Math.round(count / report.seconds);
 }
 
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
 function rounded(figures: Figures): Figures {
   return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value)]));
 }
@@ -135,19 +122,15 @@ function rounded(figures: Figures): Figures {
 async function conditions(database: LoadDatabase) {
   const { rows } = await database.knex.raw('show server_version');
   return {
-    machine: `${cpus().length} × ${cpus()[0]?.model}`,
-    node: process.version,
+    ...describeMachine(),
     postgres: rows[0].server_version,
-    besides: `PostgreSQL (durable), sender, receiver and whatever else runs; load average ${loadavg().map(round).join(', ')}`,
+    besides: 'PostgreSQL (durable), sender, receiver and whatever else runs',
     bodyBytes: BODY_BYTES,
     secondsOfEach: seconds,
   };
 }
 
-const limit = setTimeout(() => {
-  console.error(`Not done within ${LIMIT_MS / 1000} s`);
-  process.exit(1);
-}, LIMIT_MS);
+limitTo(LIMIT_MS);
 const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
 try {
   const setup = {
@@ -161,7 +144,7 @@ try {
   const sender = await startSender({ ...setup, callbackUrls }, { execArgv });
   const bench = { database, receiver, sender };
   await load(bench, MANY_ENDPOINTS, 500, 5);
-  await drained(bench);
+  await drained(database.knex);
 
   const results: Record<string, Figures> = {};
   const wanted = given.only?.split(',');
@@ -176,7 +159,6 @@ try {
   console.table(results);
   if (given.json !== undefined) await writeFile(given.json, `${JSON.stringify(result, null, 2)}\n`);
 } finally {
-  clearTimeout(limit);
   await receiver.stop();
   await database.stop();
 }

@@ -2,16 +2,13 @@
  * Measures the engine of formulas: `npm run bench:formulas [-- --executions 5000] [-- --stored 5000000] [-- --profile folder]`. The service and
  * PostgreSQL are processes of their own on loopback, and all of them share the machine, so look at the CPU time too. Ends by itself.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createRunStore } from '../../src/formulas/executions/run-store.ts';
 import { ALL_BUCKETS } from '../../test/support/buckets.ts';
-import { startLoadDatabase } from '../event-load/postgres.ts';
-import { cpuMsOf, startService, UNLIMITED } from './running-service.ts';
+import { drained, startLoadDatabase } from '../event-load/postgres.ts';
+import { cpuMsOf, describeMachine, quantile, round } from './measure.ts';
+import { connectDemo, createDataDir, removeDataDir, settingsOn, startService } from './running-service.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -28,35 +25,18 @@ const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = 10;
 const CLAIMS = 50;
 
-const [database, dataDir] = await Promise.all([startLoadDatabase(), mkdtemp(join(tmpdir(), 'causeway-formulas-'))]);
+const database = await startLoadDatabase({ accounts: 0 });
 const { knex } = database;
-// The service creates its own account.
-await knex('account').delete();
-await knex('organization').delete();
+const dataDir = await createDataDir();
 const service = await startService({
   dataDir,
-  environment: {
-    ...UNLIMITED,
-    DATABASE_URL: database.url,
-    ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
-    EGRESS_ALLOW: '127.0.0.1',
-  },
+  environment: settingsOn(database.url),
   execArgv: given.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${given.profile}`],
 });
 const runs = createRunStore(knex);
 
-async function post(path: string, body: unknown): Promise<unknown> {
-  const response = await fetch(`${service.baseUrl}${path}`, {
-    method: 'POST',
-    headers: { authorization: service.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}
-
-const idOf = (answer: unknown): number => Object(answer).id;
+const idOf = async (path: string, body: object): Promise<number> =>
+  (await service.call<{ readonly id: number }>(path, { body })).id;
 
 /** Creates a formula with one instance. */
 async function addFormula(
@@ -65,18 +45,16 @@ async function addFormula(
   trigger: object = { type: 'manual' },
 ) {
   const [first] = steps;
-  const id = idOf(
-    await post('/formulas', {
-      name: `bench ${first?.name}`,
-      configuration: Object.keys(configuration).map((key) => ({ key, name: key, type: 'elementInstance' })),
-      triggers: [{ ...trigger, onSuccess: first === undefined ? [] : [first.name] }],
-      steps: steps.map((step, at) => ({
-        ...step,
-        onSuccess: steps[at + 1] === undefined ? [] : [steps[at + 1]?.name],
-      })),
-    }),
-  );
-  return { id, instanceId: idOf(await post(`/formulas/${id}/instances`, { name: 'bench', configuration })) };
+  const id = await idOf('/formulas', {
+    name: `bench ${first?.name}`,
+    configuration: Object.keys(configuration).map((key) => ({ key, name: key, type: 'elementInstance' })),
+    triggers: [{ ...trigger, onSuccess: first === undefined ? [] : [first.name] }],
+    steps: steps.map((step, at) => ({
+      ...step,
+      onSuccess: steps[at + 1] === undefined ? [] : [steps[at + 1]?.name],
+    })),
+  });
+  return { id, instanceId: await idOf(`/formulas/${id}/instances`, { name: 'bench', configuration }) };
 }
 
 const build = {
@@ -85,23 +63,8 @@ const build = {
   properties: { body: 'done({ id: trigger.args.number, list: [1, 2, 3] });' },
 };
 const isDone = { name: 'isDone', type: 'filter', properties: { body: 'done(steps.build.id >= 0);' } };
-const instance = Object(
-  await post('/instances', {
-    name: 'hr',
-    element: { key: 'bamboohr' },
-    configuration: {
-      username: 'demo-key',
-      'company.name': 'acme',
-      simulator: true,
-      'event.notification.enabled': true,
-    },
-  }),
-);
-const hr: number = instance.id;
-const employees = await fetch(`${service.baseUrl}/employees?pageSize=1`, {
-  headers: { authorization: `User ${service.secrets.userSecret}, Element ${instance.token}` },
-});
-const [employee] = (await employees.json()) as readonly { readonly id: string }[];
+const { id: hr, token } = await connectDemo(service, { 'event.notification.enabled': true });
+const [employee] = await service.call<readonly { readonly id: string }[]>('/employees?pageSize=1', { token });
 const get = {
   name: 'get',
   type: 'elementRequest',
@@ -134,10 +97,10 @@ async function measure(what: string, { id, instanceId }: Formula, count: number)
     }));
     await runs.start(batch);
     // Starting an execution through the API wakes the worker.
-    if (at === 0) await post(`/formulas/instances/${instanceId}/executions`, { number: 0 });
+    if (at === 0) await service.call(`/formulas/instances/${instanceId}/executions`, { body: { number: 0 } });
   }
   const storedMs = performance.now() - begin;
-  while (Number(Object(await knex('formula_run').count({ count: '*' }).first()).count) > 0) await sleep(50);
+  await drained(knex, { table: 'formula_run' });
   const ms = performance.now() - begin;
   const { rows } = await knex.raw(
     'select status, count(*)::integer as count from formula_execution where formula_instance_id = ? group by 1',
@@ -160,12 +123,6 @@ async function measure(what: string, { id, instanceId }: Formula, count: number)
   );
 }
 
-const round = (value: number) => Math.round(value * 100) / 100;
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
-}
-
 /** Measures the time from the storage of an execution, which an event shares, to its first step and to its end. */
 async function measureLatency(what: string, path: string, body: object): Promise<void> {
   const [before] = await knex('formula_execution').max({ id: 'id' });
@@ -173,10 +130,10 @@ async function measureLatency(what: string, path: string, body: object): Promise
   const begin = performance.now();
   for (let at = 0; at < LATENCY_PER_SECOND * LATENCY_SECONDS; at++) {
     await sleep(Math.max(0, begin + (at * 1000) / LATENCY_PER_SECOND - performance.now()));
-    sent.push(post(path, body));
+    sent.push(service.call(path, { body }));
   }
   await Promise.all(sent);
-  while (Number(Object(await knex('formula_run').count({ count: '*' }).first()).count) > 0) await sleep(50);
+  await drained(knex, { table: 'formula_run' });
   const { rows } = await knex.raw(
     `select extract(epoch from s.created_at - e.created_at)::float8 * 1000 as ms, extract(epoch from e.updated_at - e.created_at)::float8 * 1000 as whole
      from formula_execution e join formula_step s on s.account_id = e.account_id and s.execution_id = e.id and s.ordinal = 0 where e.id > ?`,
@@ -187,10 +144,10 @@ async function measureLatency(what: string, path: string, body: object): Promise
   console.log(
     `${LATENCY_PER_SECOND} starts a second by ${what}`,
     JSON.stringify({
-      beginP50Ms: round(percentile(begun, 0.5)),
-      beginP95Ms: round(percentile(begun, 0.95)),
-      endP50Ms: round(percentile(ended, 0.5)),
-      endP95Ms: round(percentile(ended, 0.95)),
+      beginP50Ms: round(quantile(begun, 0.5)),
+      beginP95Ms: round(quantile(begun, 0.95)),
+      endP50Ms: round(quantile(ended, 0.5)),
+      endP95Ms: round(quantile(ended, 0.95)),
     }),
   );
 }
@@ -250,22 +207,13 @@ async function measureClaims(what: string, { id, instanceId }: Formula): Promise
     });
     times.push(performance.now() - begin);
     if (claimed.length === 0) throw new Error('Nothing was claimed');
-    await knex('formula_run')
-      .whereIn(
-        'id',
-        claimed.map(({ id: run }) => run),
-      )
-      .delete();
-    await knex('formula_execution')
-      .whereIn(
-        'id',
-        claimed.map(({ id: run }) => run),
-      )
-      .delete();
+    const ids = claimed.map(({ id: run }) => run);
+    await knex('formula_run').whereIn('id', ids).delete();
+    await knex('formula_execution').whereIn('id', ids).delete();
   }
   console.log(
     `claims, ${what}`,
-    JSON.stringify({ p50Ms: round(percentile(times, 0.5)), p95Ms: round(percentile(times, 0.95)) }),
+    JSON.stringify({ p50Ms: round(quantile(times, 0.5)), p95Ms: round(quantile(times, 0.95)) }),
   );
 }
 
@@ -285,12 +233,7 @@ async function storeMany(instanceId: number, id: number): Promise<void> {
 }
 
 const { rows } = await knex.raw('show server_version');
-console.log({
-  machine: `${cpus().length} × ${cpus()[0]?.model}`,
-  node: process.version,
-  postgres: rows[0].server_version,
-  load: loadavg().map(round),
-});
+console.log({ ...describeMachine(), postgres: rows[0].server_version });
 const three = await addFormula([build, get, isDone], { hr });
 const two = await addFormula([build, isDone]);
 const filler = await addFormula([{ ...build, name: 'filler' }]);
@@ -312,4 +255,4 @@ if (STORED > 0) {
 }
 await service.stop();
 await database.stop();
-await rm(dataDir, { recursive: true, force: true });
+await removeDataDir(dataDir);

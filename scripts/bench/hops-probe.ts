@@ -5,6 +5,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
+import { serve } from '../event-load/channel.ts';
 
 export interface Hops {
   /** The functions as `file function`, without anonymous ones. */
@@ -21,7 +22,7 @@ const ROOT = new URL('../../', import.meta.url).href;
 const OWN = /^(?:src|connectors)\//;
 const MORE_FRAMES_THAN_THERE_ARE = 200;
 
-if (isMainThread && process.send !== undefined) await listen();
+if (isMainThread) await listen();
 
 async function listen(): Promise<void> {
   const session = new Session();
@@ -34,7 +35,7 @@ async function listen(): Promise<void> {
     const lines = new Error('the way here').stack?.split('\n') ?? [];
     frames = Math.max(frames, lines.filter((line) => OWN.test(pathOf(line))).length);
   });
-  process.on('message', async () => {
+  serve(async (): Promise<Hops> => {
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const called = result.flatMap(({ url, functions }) => {
       const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : '';
@@ -44,12 +45,13 @@ async function listen(): Promise<void> {
         range !== undefined && range.count > 0 && range.startOffset > 0 ? [{ path, name: functionName }] : [],
       );
     });
-    process.send?.({
+    const deepest = frames;
+    frames = 0;
+    return {
       functions: [...new Set(called.filter(({ name }) => name !== '').map(({ path, name }) => `${path} ${name}`))],
       files: [...new Set(called.map(({ path }) => path))],
-      frames,
-    } satisfies Hops);
-    frames = 0;
+      frames: deepest,
+    };
   });
 }
 

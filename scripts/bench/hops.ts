@@ -4,14 +4,13 @@
  * with `--list` what ran for one request. Simulators run in a thread and are not counted.
  */
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { type Ask, createAsk } from '../event-load/channel.ts';
 import type { Hops } from './hops-probe.ts';
-import { type RunningService, startService } from './running-service.ts';
+import { connectDemo, type RunningService, withService } from './running-service.ts';
 
 const PROBE = join(import.meta.dirname, 'hops-probe.ts');
 /** Milliseconds after which the background work of a request has ended. Later, periodic work would be counted too. */
@@ -23,8 +22,6 @@ const { values: options } = parseArgs({
   options: { list: { type: 'string' }, json: { type: 'boolean', default: false } },
 });
 
-const dataDir = await mkdtemp(join(tmpdir(), 'causeway-hops-'));
-await chmod(dataDir, 0o711);
 const receiver = createServer((request, response) => {
   request.resume().once('end', () => {
     response.writeHead(204).end();
@@ -35,75 +32,46 @@ receiver.listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 const callbackUrl = `http://127.0.0.1:${Object(receiver.address()).port}/`;
 
-const service = await startService({
-  dataDir,
-  execArgv: ['--import', PROBE],
-  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-});
-
 try {
-  await measureAll(service);
+  await withService({ execArgv: ['--import', PROBE], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }, (service) =>
+    measureAll(service, createAsk(service.child)),
+  );
 } finally {
-  await service.stop();
   receiver.close();
-  await rm(dataDir, { recursive: true, force: true });
 }
 
-async function measureAll({ authorization: platform, baseUrl, origin, secrets }: RunningService): Promise<void> {
-  const of = (token: string) => `User ${secrets.userSecret}, Element ${token}`;
-
-  async function call(method: string, path: string, authorization: string, body?: object) {
-    const response = await fetch(baseUrl + path, {
-      method,
-      headers: {
-        authorization,
-        'accept-encoding': 'identity',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
-    return JSON.parse(text);
-  }
-
-  const create = (configuration: object = {}) =>
-    call('POST', '/instances', platform, {
-      element: { key: 'bamboohr' },
-      name: 'hops',
-      configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true, ...configuration },
-    });
+async function measureAll(service: RunningService, ask: Ask<'take'>): Promise<void> {
+  const { call, origin } = service;
+  const take = () => ask<Hops>('take');
 
   const search = new URLSearchParams({ where: "status = 'Active' AND hireDate >= 2020-01-01", pageSize: '10' });
   const query = `/employees?${search}`;
-  const read = (token: string) => call('GET', query, of(token));
+  const read = (token: string) => call(query, { token });
 
   const toReceiver = { 'event.notification.enabled': true, 'event.notification.callback.url': callbackUrl };
-  const { id } = await create(toReceiver);
+  const { id } = await connectDemo(service, toReceiver);
   const delivered = async (work: () => Promise<unknown>) => {
     const arrived = once(receiver, 'delivered');
     await work();
     await arrived;
   };
   const accept = () =>
-    delivered(() =>
-      call('POST', '/events/test', platform, { instanceId: id, type: 'employees.updated', data: { n: 1 } }),
-    );
+    delivered(() => call('/events/test', { body: { instanceId: id, type: 'employees.updated', data: { n: 1 } } }));
   await accept();
-  const [{ id: deliveryId }] = await call('GET', '/notifications/subscriptions/deliveries', platform);
+  const [delivery] = await call<readonly { readonly id: number }[]>('/notifications/subscriptions/deliveries');
 
-  const warm = await create();
+  const warm = await connectDemo(service);
   await read(warm.token);
   const rows: Record<string, object> = {};
   await measure('GET with where, warm', () => read(warm.token));
-  await measure('GET with where, cold', async (prepared) => read((await prepared(() => create())).token));
+  await measure('GET with where, cold', async (prepared) => read((await prepared(() => connectDemo(service))).token));
   await measure('POST /instances, OAuth', async (prepared) => {
     const body = await prepared(() => salesforceBody());
-    await call('POST', '/instances', platform, body);
+    await call('/instances', { body });
   });
   await measure('event accepted → delivered', accept);
   await measure('redelivery → delivered', () =>
-    delivered(() => call('POST', `/notifications/subscriptions/deliveries/${deliveryId}/redelivery`, platform)),
+    delivered(() => call(`/notifications/subscriptions/deliveries/${delivery?.id}/redelivery`, { method: 'POST' })),
   );
   if (options.json) console.log(JSON.stringify(rows));
   else console.table(rows);
@@ -112,7 +80,8 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
   async function salesforceBody(): Promise<object> {
     const callback = `${origin}/oauth/callback`;
     const settings = { apiKey: 'demo-client', apiSecret: 'demo-secret', callbackUrl: callback, simulator: 'true' };
-    const { oauthUrl } = await call('GET', `/elements/salesforce/oauth/url?${new URLSearchParams(settings)}`, platform);
+    const path = `/elements/salesforce/oauth/url?${new URLSearchParams(settings)}`;
+    const { oauthUrl } = await call<{ readonly oauthUrl: string }>(path);
     const approved = await fetch(`${oauthUrl}&auto=approve`, { redirect: 'manual' });
     const code = new URL(approved.headers.get('location') ?? '').searchParams.get('code');
     return {
@@ -157,11 +126,4 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
     };
     if (options.list !== undefined && name.includes(options.list)) console.log([...functions].sort().join('\n'));
   }
-}
-
-async function take(): Promise<Hops> {
-  const response = once(service.child, 'message');
-  service.child.send('take');
-  const [hops] = await response;
-  return hops;
 }

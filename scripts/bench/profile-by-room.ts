@@ -4,14 +4,12 @@
  * and with `--list` the functions of one room. Simulators run in a thread and are not counted. Compare shares only, because sampling itself
  * costs time.
  */
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
+import { createAsk } from '../event-load/channel.ts';
 import type { SelfTime, SourcePosition } from './profile-probe.ts';
-import { type RunningService, startService, UNLIMITED } from './running-service.ts';
+import { connectDemo, queryOf, UNLIMITED, withService } from './running-service.ts';
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 4;
@@ -27,51 +25,22 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 
-const dataDir = await mkdtemp(join(tmpdir(), 'causeway-profile-'));
-await chmod(dataDir, 0o711);
-const service = await startService({
-  dataDir,
-  environment: { ...UNLIMITED, LOG_LEVEL: 'info' },
-  execArgv: ['--import', join(import.meta.dirname, 'profile-probe.ts')],
-  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-});
-
-try {
-  const request = await queryOf(service);
-  await autocannon({ ...request, connections: CONNECTIONS, duration: WARM_UP_SECONDS });
-  service.child.send('begin');
-  const { requests, non2xx, errors } = await autocannon({ ...request, connections: CONNECTIONS, duration: seconds });
-  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} responses were not 200, ${errors} requests failed`);
-  const profile = once(service.child, 'message');
-  service.child.send('end');
-  const [times]: SelfTime[][] = await profile;
-  print(times ?? [], requests.total);
-} finally {
-  await service.stop();
-  await rm(dataDir, { recursive: true, force: true });
-}
-
-async function queryOf({ baseUrl, authorization, secrets }: RunningService) {
-  const created = await fetch(`${baseUrl}/instances`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      element: { key: 'bamboohr' },
-      name: 'profile',
-      configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
-    }),
-  });
-  const { token }: { token: string } = JSON.parse(await created.text());
-  const query = new URLSearchParams({
-    where: "status = 'Active' AND hireDate >= 2020-01-01",
-    fields: 'id,firstName,lastName,hireDate,status',
-    pageSize: '20',
-  });
-  return {
-    url: `${baseUrl}/employees?${query}`,
-    headers: { authorization: `User ${secrets.userSecret}, Element ${token}` },
-  };
-}
+await withService(
+  {
+    environment: { ...UNLIMITED, LOG_LEVEL: 'info' },
+    execArgv: ['--import', join(import.meta.dirname, 'profile-probe.ts')],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  },
+  async (service) => {
+    const ask = createAsk<'begin' | 'end'>(service.child);
+    const request = queryOf(service, (await connectDemo(service)).token);
+    await autocannon({ ...request, connections: CONNECTIONS, duration: WARM_UP_SECONDS });
+    await ask('begin');
+    const { requests, non2xx, errors } = await autocannon({ ...request, connections: CONNECTIONS, duration: seconds });
+    if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} responses were not 200, ${errors} requests failed`);
+    print(await ask('end'), requests.total);
+  },
+);
 
 function print(times: readonly SelfTime[], requests: number): void {
   const busy = times.filter(({ url, name }) => name !== '(idle)' && url !== INSPECTOR);

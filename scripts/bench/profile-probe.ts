@@ -1,6 +1,7 @@
-/** Loaded into the service by profile-by-room.ts. It takes a profile of the main thread between two messages. */
+/** Loaded into the service by profile-by-room.ts. It takes a profile of the main thread between two questions. */
 import { type Profiler, Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
+import { serve } from '../event-load/channel.ts';
 
 /** The time that a function used itself, without the functions that it called. */
 export interface SelfTime extends SourcePosition {
@@ -19,16 +20,16 @@ export interface SourcePosition {
 
 const SAMPLE_EVERY_US = 200;
 
-if (isMainThread && process.send !== undefined) await listen();
+if (isMainThread) await listen();
 
 async function listen(): Promise<void> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US });
-  process.on('message', async (message) => {
-    if (message === 'begin') await session.post('Profiler.start');
-    else process.send?.(selfTimes((await session.post('Profiler.stop')).profile));
+  serve(async (question: 'begin' | 'end') => {
+    if (question === 'begin') await session.post('Profiler.start');
+    else return selfTimes((await session.post('Profiler.stop')).profile);
   });
 }
 

@@ -5,8 +5,6 @@
  * runs on the same machine. Ends by itself.
  */
 import { randomUUID } from 'node:crypto';
-import { cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { measureBacklog } from '../../src/db/backlog.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
@@ -16,20 +14,15 @@ import { createMetrics } from '../../src/metrics.ts';
 import { ALL_BUCKETS } from '../../test/support/buckets.ts';
 import { query } from '../../test/support/nodes.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
+import { describeMachine, quantile, readNumbers, round } from './measure.ts';
 
-const { values: given } = parseArgs({
-  options: {
-    accounts: { type: 'string', default: '100000' },
-    deliveries: { type: 'string', default: '10000000' },
-  },
-});
-const [accounts, deliveries] = [Number(given.accounts), Number(given.deliveries)];
+const { accounts, deliveries } = readNumbers({ accounts: 100_000, deliveries: 10_000_000 });
 const DUE_PART = 0.01;
 const [VISITS, CLAIM_ROWS, ACCOUNTS_OF_CLAIM] = [1_000, 500, 50];
 const TRIES = 30;
 const SHARDS = [1, 4, 16, 64];
 
-const database = await startLoadDatabase({ accounts: 1 });
+const database = await startLoadDatabase();
 const { knex } = database;
 try {
   const beganMs = performance.now();
@@ -42,7 +35,7 @@ try {
   );
   console.table(await measureStatements());
   if (database.isDistributed) console.table(await measureShards());
-  console.log(`${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, distributed: ${database.isDistributed}`);
+  console.log({ ...describeMachine(), isDistributed: database.isDistributed });
 } finally {
   await database.stop();
 }
@@ -150,7 +143,5 @@ async function timesOf(work: () => Promise<unknown>): Promise<Record<string, num
     await work();
     if (attempt >= 0) times.push(performance.now() - beganMs);
   }
-  times.sort((one, other) => one - other);
-  const at = (part: number) => Number((times[Math.floor((times.length - 1) * part)] ?? Number.NaN).toFixed(1));
-  return { 'p50 ms': at(0.5), 'p95 ms': at(0.95) };
+  return { 'p50 ms': round(quantile(times, 0.5), 1), 'p95 ms': round(quantile(times, 0.95), 1) };
 }

@@ -2,11 +2,9 @@
  * Measures the service from outside: start, memory, and the additional cost of a query compared with a direct call to the provider. `node
  * scripts/bench/service.ts [--seconds 10] [--json]`. Everything runs on loopback and stops by itself.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,12 +14,21 @@ import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { composeResources } from '../../src/resources/index.ts';
-import { cpuMsOf, type RunningService, startService, UNLIMITED } from './running-service.ts';
+import { cpuMsOf, describeMachine, quantile } from './measure.ts';
+import {
+  connectDemo,
+  DEMO,
+  ENDS_WITH_STARTER,
+  QUERY,
+  queryOf,
+  type RunningService,
+  startService,
+  UNLIMITED,
+  withDataDir,
+} from './running-service.ts';
 
-const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
-const WHERE = "status = 'Active' AND hireDate >= 2020-01-01";
-const FIELDS = 'id,firstName,lastName,hireDate,status';
-const PAGE_SIZE = 20;
+const PAGE_SIZE = Number(QUERY.pageSize);
+
 /** V8 returns the memory for young objects, which the start needed, when nothing has been allocated for about 10 seconds. */
 const IDLE_AFTER_MS = 20_000;
 
@@ -30,38 +37,17 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 
-const services: RunningService[] = [];
-const proxies: ChildProcess[] = [];
-
-async function startBareProxy(asks: object): Promise<{ readonly pid: number; readonly url: string }> {
+/** Starts the proxy in a process that ends with this one. */
+async function startBareProxy(asks: object) {
   const environment = { ...process.env, NODE_ENV: 'production', BARE_PROXY_ASKS: JSON.stringify(asks) };
-  const child = fork(join(import.meta.dirname, 'bare-proxy.ts'), { env: environment });
-  proxies.push(child);
+  const child = fork(join(import.meta.dirname, 'bare-proxy.ts'), { env: environment, execArgv: ENDS_WITH_STARTER });
   const [port] = await once(child, 'message');
-  return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}/` };
-}
-
-async function createInstance(service: RunningService): Promise<string> {
-  const response = await fetch(`${service.baseUrl}/instances`, {
-    method: 'POST',
-    headers: { authorization: service.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ element: { key: 'bamboohr' }, name: 'bench', configuration: CONFIGURATION }),
-  });
-  if (!response.ok) throw new Error(`POST /instances returned ${response.status}`);
-  const { token }: { token: string } = JSON.parse(await response.text());
-  return token;
-}
-
-function queryOf(service: RunningService, token: string) {
-  const query = new URLSearchParams({ where: WHERE, fields: FIELDS, pageSize: String(PAGE_SIZE) });
-  const authorization = `User ${service.secrets.userSecret}, Element ${token}`;
-  return { url: `${service.baseUrl}/employees?${query}`, headers: { authorization } };
+  return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}/`, stop: () => child.kill() };
 }
 
 async function firstQuery(service: RunningService): Promise<void> {
-  const { url, headers } = queryOf(service, await createInstance(service));
-  const response = await fetch(url, { headers });
-  const rows: unknown[] = JSON.parse(await response.text());
+  const { token } = await connectDemo(service);
+  const rows = await service.call<readonly unknown[]>(`/employees?${new URLSearchParams(QUERY)}`, { token });
   if (rows.length !== PAGE_SIZE) throw new Error(`The first query returned ${rows.length} rows`);
 }
 
@@ -88,7 +74,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     accountId: 1,
     id: 1,
     connector: bamboohr,
-    config: CONFIGURATION,
+    config: DEMO,
     settingsVersion: 1,
     disabled: false,
     valid: true,
@@ -96,7 +82,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
   };
   await resources.listRecords(
     { instance, objectName: 'employees', signal: new AbortController().signal },
-    { where: WHERE, fields: FIELDS, pageSize: PAGE_SIZE, maxProviderCalls: 25, pushdownOnly: false },
+    { ...QUERY, pageSize: PAGE_SIZE, maxProviderCalls: 25, pushdownOnly: false },
   );
   await egress.close();
   const last = sent.at(-1);
@@ -141,25 +127,21 @@ async function latency(request: { url: string; method?: string; headers: Record<
     times.push(performance.now() - startedAt);
   }
   await egress.close();
-  const sorted = times.slice(Math.floor(times.length / 10)).sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  const warm = times.slice(Math.floor(times.length / 10));
+  return { p50Ms: quantile(warm, 0.5), p99Ms: quantile(warm, 0.99) };
 }
 
-const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
-await chmod(dataDir, 0o711);
-try {
-  const timed = async (): Promise<{ service: RunningService; startSeconds: number }> => {
-    const startedAt = performance.now();
-    const service = await startService({ dataDir, environment: { ...UNLIMITED, LOG_LEVEL: 'info' } });
-    services.push(service);
-    await firstQuery(service);
-    return { service, startSeconds: (performance.now() - startedAt) / 1000 };
-  };
-  const cold = await timed();
+async function start(dataDir: string): Promise<{ readonly service: RunningService; readonly startSeconds: number }> {
+  const startedAt = performance.now();
+  const service = await startService({ dataDir, environment: { ...UNLIMITED, LOG_LEVEL: 'info' } });
+  await firstQuery(service);
+  return { service, startSeconds: (performance.now() - startedAt) / 1000 };
+}
+
+await withDataDir(async (dataDir) => {
+  const cold = await start(dataDir);
   await cold.service.stop();
-  const warm = await timed();
-  const { service } = warm;
+  const { service, startSeconds } = await start(dataDir);
   const { pid } = service;
   await sleep(IDLE_AFTER_MS);
   const residentMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -171,7 +153,7 @@ try {
     headers: { ...sent.headers },
     ...(sent.body !== undefined && { body: String(sent.body) }),
   };
-  const through = queryOf(service, await createInstance(service));
+  const through = queryOf(service, (await connectDemo(service)).token);
   const oneDirect = await latency(direct);
   const oneThrough = await latency(through);
   const manyDirect = await load([pid], direct, 32);
@@ -180,9 +162,9 @@ try {
   // The provider runs in the process of the service, which does nothing else at this point.
   const manyBare = await load([pid, bare.pid], { url: bare.url }, 32);
   const result = {
-    machine: `${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}`,
+    ...describeMachine(),
     coldStartSeconds: cold.startSeconds,
-    warmStartSeconds: warm.startSeconds,
+    warmStartSeconds: startSeconds,
     idleMemoryMb: residentMb,
     oneConnection: {
       direct: oneDirect,
@@ -198,11 +180,8 @@ try {
       addedCpuMsPerRequest: manyThrough.cpuMsPerRequest - manyDirect.cpuMsPerRequest,
     },
   };
+  bare.stop();
   await service.stop();
   if (options.json) console.log(JSON.stringify(result));
   else console.dir(result, { depth: 5 });
-} finally {
-  for (const child of proxies) child.kill('SIGTERM');
-  await Promise.all(services.map(({ stop }) => stop()));
-  await rm(dataDir, { recursive: true, force: true });
-}
+});

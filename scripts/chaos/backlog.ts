@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
-import { drained, pathsOf, type Scenario, startEngine } from './scenario.ts';
+import { drained } from '../event-load/postgres.ts';
+import { pathsOf, type Scenario, startEngine } from './scenario.ts';
 
-export interface BacklogOptions {
+interface BacklogOptions {
   readonly deliveries: number;
   readonly endpoints: number;
   readonly withinSeconds: number;
@@ -22,7 +23,7 @@ export function dueRetries({ deliveries, endpoints, withinSeconds }: BacklogOpti
 
     const startedAt = performance.now();
     const sender = await startEngine(stage, paths);
-    const { left } = await drained(knex, withinSeconds * 1000 * 2);
+    const { left } = await drained(knex, { timeoutMs: withinSeconds * 1000 * 2 });
     const seconds = (performance.now() - startedAt) / 1000;
     const { received } = await stage.receiver.report();
     await sender.stop();

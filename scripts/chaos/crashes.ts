@@ -1,17 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { drained } from '../event-load/postgres.ts';
 import type { Sender } from '../event-load/processes.ts';
-import {
-  countLost,
-  drained,
-  HASTY,
-  indexesOf,
-  pathOfEndpoint,
-  pathsOf,
-  type Scenario,
-  startEngine,
-} from './scenario.ts';
+import { countLost, HASTY, indexesOf, pathOfEndpoint, pathsOf, type Scenario, startEngine } from './scenario.ts';
 
-export interface CrashOptions {
+interface CrashOptions {
   readonly kills: number;
   /** Number of crashes of PostgreSQL: of each node of a cluster in turn. */
   readonly restarts: number;
@@ -93,7 +85,7 @@ export function crashes({
     for (const sender of senders) await sender.kill();
 
     const last = await startEngine(stage, paths);
-    const { left } = await drained(stage.database.knex, DRAIN_MS);
+    const { left } = await drained(stage.database.knex, { timeoutMs: DRAIN_MS });
     const { numbers, ofEndpoints, duplicates } = await stage.receiver.numbers();
     await last.stop();
     const arrivals = [numbers, ...indexesOf(Array(endpoints).fill(0)).map((n) => ofEndpoints[pathOfEndpoint(n)] ?? [])];

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { countLost, drained, indexesOf, pathsOf, type Scenario, startEngine } from './scenario.ts';
+import { quantile } from '../bench/measure.ts';
+import { drained } from '../event-load/postgres.ts';
+import type { Sender } from '../event-load/processes.ts';
+import { countLost, indexesOf, pathsOf, type Scenario, type Stage, startEngine } from './scenario.ts';
 
 const DRAIN_MS = 60_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly perSecond: number;
   readonly outages: number;
   readonly downSeconds: number;
@@ -26,7 +29,7 @@ export function receiverOutages({ perSecond, outages, downSeconds }: OutageOptio
       await stage.receiver.listen(true);
     }
     const { accepted } = await load;
-    const { left, ms } = await drained(stage.database.knex, DRAIN_MS);
+    const { left, ms } = await drained(stage.database.knex, { timeoutMs: DRAIN_MS });
     const { numbers } = await stage.receiver.numbers();
     const retried = await countRetried(stage.database.knex);
     await sender.stop();
@@ -51,7 +54,7 @@ async function countRetried(knex: Knex): Promise<number> {
   return rows[0].count;
 }
 
-export interface HangOptions {
+interface HangOptions {
   readonly perSecond: number;
   readonly seconds: number;
   readonly rounds: number;
@@ -67,27 +70,20 @@ export function hangingEndpoint({ perSecond, seconds, rounds }: HangOptions): Sc
     const paths = pathsOf('hang', ENDPOINTS);
     const [hanging = '', ...healthy] = paths;
     const sender = await startEngine(stage, paths);
-    let firstNumber = 600_000_000;
-    const measure = async () => {
-      await stage.receiver.report();
-      await sender.load({ perSecond, seconds, firstNumber, instanceIds: indexesOf(paths) });
-      firstNumber += perSecond * seconds;
-      await sleep(500);
-      return (await stage.receiver.report(healthy)).latency;
-    };
+    const measure = createMeter(stage, sender, { paths, healthy, perSecond, seconds, firstNumber: 600_000_000 });
     await measure();
     const baselines: number[] = [];
     const disturbed: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await stage.receiver.behave(hanging, 'answer');
-      baselines.push((await measure()).p99);
+      baselines.push(await measure());
       await stage.receiver.behave(hanging, 'hang');
-      disturbed.push((await measure()).p99);
+      disturbed.push(await measure());
     }
     await stage.receiver.behave(hanging, 'answer');
-    const { left } = await drained(stage.database.knex, DRAIN_MS);
+    const { left } = await drained(stage.database.knex, { timeoutMs: DRAIN_MS });
     await sender.stop();
-    const [baseline, found] = [medianOf(baselines), medianOf(disturbed)];
+    const [baseline, found] = [quantile(baselines, 0.5), quantile(disturbed, 0.5)];
     return [
       {
         promise: `10 % of ${perSecond}/s to an endpoint that hangs: p99 of the others ≤ 2 × baseline`,
@@ -98,11 +94,32 @@ export function hangingEndpoint({ perSecond, seconds, rounds }: HangOptions): Sc
   };
 }
 
-function medianOf(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+interface MeterOptions {
+  readonly paths: readonly string[];
+  /** The paths of which the latency is measured. */
+  readonly healthy: readonly string[];
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly firstNumber: number;
 }
 
-export interface SnapshotOptions {
+/** Returns a function that sends a load, and returns the 99th percentile of the latency. */
+function createMeter(
+  { receiver }: Stage,
+  sender: Sender,
+  { paths, healthy, perSecond, seconds, firstNumber }: MeterOptions,
+): () => Promise<number> {
+  let next = firstNumber;
+  return async () => {
+    await receiver.report();
+    await sender.load({ perSecond, seconds, firstNumber: next, instanceIds: indexesOf(paths) });
+    next += Math.ceil(perSecond * seconds);
+    await sleep(500);
+    return (await receiver.report(healthy)).latency.p99;
+  };
+}
+
+interface SnapshotOptions {
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -113,20 +130,14 @@ export function heldSnapshot({ perSecond, seconds }: SnapshotOptions): Scenario 
     const { knex } = stage.database;
     const paths = pathsOf('snapshot', 10);
     const sender = await startEngine(stage, paths);
-    let firstNumber = 700_000_000;
-    const measureThird = async () => {
-      await stage.receiver.report();
-      await sender.load({ perSecond, seconds: seconds / 3, firstNumber, instanceIds: indexesOf(paths) });
-      firstNumber += perSecond * seconds;
-      await sleep(500);
-      return (await stage.receiver.report(paths)).latency.p99;
-    };
+    const third = { paths, healthy: paths, perSecond, seconds: seconds / 3, firstNumber: 700_000_000 };
+    const measureThird = createMeter(stage, sender, third);
     await measureThird();
     const baseline = await measureThird();
     const snapshot = await knex.transaction({ isolationLevel: 'repeatable read' });
     await snapshot.raw('select count(*) from delivery');
     const p99s = [await measureThird(), await measureThird(), await measureThird()];
-    const { left } = await drained(knex, DRAIN_MS);
+    const { left } = await drained(knex, { timeoutMs: DRAIN_MS });
     const dead = await countDead(knex);
     await snapshot.rollback();
     await sender.stop();

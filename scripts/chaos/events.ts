@@ -4,13 +4,14 @@
  * `.ci/with-citus <folder of PostgreSQL's programs> npm run chaos:events` does the same on a cluster, and kills its nodes.
  */
 import { parseArgs } from 'node:util';
+import { limitTo } from '../bench/measure.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
 import { startReceiver } from '../event-load/processes.ts';
 import { dueRetries } from './backlog.ts';
 import { crashes } from './crashes.ts';
 import { hangingEndpoint, heldSnapshot, receiverOutages } from './endpoints.ts';
 import { processes } from './processes.ts';
-import type { Promised, Scenario } from './scenario.ts';
+import { type Promised, report, type Scenario } from './scenario.ts';
 
 const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
 
@@ -40,11 +41,7 @@ const QUICK: Readonly<Record<string, Scenario>> = {
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
-const limitMs = options.quick ? LIMIT_MS.quick : LIMIT_MS.full;
-const limit = setTimeout(() => {
-  console.error(`Not done within ${limitMs / 1000} s`);
-  process.exit(1);
-}, limitMs);
+limitTo(options.quick ? LIMIT_MS.quick : LIMIT_MS.full);
 
 /** Runs a scenario with its own database and receiver, so that none depends on the leftovers of another. */
 async function run(name: string, scenario: Scenario): Promise<readonly Promised[]> {
@@ -65,6 +62,4 @@ if (scenarios.length === 0)
   throw new Error(`There is no scenario ${options.only}; there are ${Object.keys(FULL).join(', ')}`);
 const results: Promised[] = [];
 for (const [name, scenario] of scenarios) results.push(...(await run(name, scenario)));
-clearTimeout(limit);
-console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
-process.exitCode = results.every(({ kept }) => kept) ? 0 : 1;
+report(results);

@@ -6,6 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { limitTo } from '../bench/measure.ts';
 import { CALLERS } from './hostile/callers.ts';
 import { FORMULAS } from './hostile/formulas.ts';
 import { startNeighbour } from './hostile/neighbour.ts';
@@ -64,10 +65,7 @@ if (inputs.length === 0) throw new Error(`No input is called ${options.only}; --
 if (options.profile !== undefined) await mkdir(options.profile, { recursive: true });
 
 const home = await createHome({ logFile: options.log });
-const limit = setTimeout(() => {
-  console.error(`Not done within ${LIMIT_MS / 1000} s`);
-  process.exit(1);
-}, LIMIT_MS);
+limitTo(LIMIT_MS);
 // A signal would end the process without its exit handlers, and nothing would be cleaned up.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
@@ -152,7 +150,6 @@ try {
 } finally {
   await theatre.close();
   await home.remove();
-  clearTimeout(limit);
 }
 const all = [...rows.values()];
 const missed = all.filter(({ outcome }) => missesOf(outcome).length > 0);

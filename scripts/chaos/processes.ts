@@ -1,14 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningService, startService, UNLIMITED } from '../bench/running-service.ts';
+import {
+  CallError,
+  DEMO,
+  type RunningService,
+  settingsOn,
+  startService,
+  withDataDir,
+} from '../bench/running-service.ts';
 import { nowMicros } from '../event-load/clock.ts';
 import { writeObjectId } from '../event-load/messages.ts';
-import { countLost, drained, type Promised, type Scenario, type Stage } from './scenario.ts';
+import { drained } from '../event-load/postgres.ts';
+import { countLost, type Promised, type Scenario, STDIO, type Stage } from './scenario.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Milliseconds for which a worker process is frozen. */
   readonly frozenMs: number;
   /** Events that are published, and queries that are sent, each second. */
@@ -17,7 +21,6 @@ export interface ProcessOptions {
 }
 
 const ACCOUNTS = 8;
-const INSTANCE = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 const QUERY = new URLSearchParams({ where: "status = 'Active'", fields: 'id,lastName', pageSize: '20' });
 /** Milliseconds after which a caller gives up. */
 const PATIENCE_MS = 20_000;
@@ -27,11 +30,6 @@ const DOWN_MS = 3_000;
 const MOST_DUPLICATES = 0.01;
 /** Statuses that callers may see while a part of the database is away. After 503 they can repeat the request. */
 const ALLOWED: ReadonlySet<string> = new Set(['200', '503']);
-
-interface Caller {
-  readonly service: RunningService;
-  readonly authorization: string;
-}
 
 interface Instance {
   readonly id: number;
@@ -45,14 +43,17 @@ interface Instance {
  */
 export function processes(options: ProcessOptions): Scenario {
   return async (stage) => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'causeway-processes-'));
     const services: RunningService[] = [];
-    try {
-      return await runProcesses(stage, { ...options, start: (role) => startRole(stage, { role, dataDir, services }) });
-    } finally {
-      await Promise.all(services.map(({ stop }) => stop()));
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    const run = (dataDir: string) => {
+      const start = async (role: 'api' | 'worker') => {
+        const environment = { ...settingsOn(stage.database.url), ROLE: role };
+        const service = await startService({ dataDir, environment, stdio: STDIO });
+        services.push(service);
+        return service;
+      };
+      return runProcesses(stage, { ...options, start }).finally(() => Promise.all(services.map(({ stop }) => stop())));
+    };
+    return withDataDir(run);
   };
 }
 
@@ -84,7 +85,7 @@ async function runProcesses(stage: Stage, options: RunOptions): Promise<readonly
   const published = await events.stop();
   const queried = await queries.stop();
 
-  const { left } = await drained(knex, DRAIN_MS);
+  const { left } = await drained(knex, { timeoutMs: DRAIN_MS });
   const { numbers, duplicates } = await stage.receiver.numbers();
   const lost = countLost(published.done, numbers);
   const share = duplicates / Math.max(1, numbers.length);
@@ -105,91 +106,47 @@ async function runProcesses(stage: Stage, options: RunOptions): Promise<readonly
   ];
 }
 
-async function startRole(
-  { database }: Stage,
-  { role, dataDir, services }: { readonly role: string; readonly dataDir: string; readonly services: RunningService[] },
-): Promise<RunningService> {
-  const service = await startService({
-    dataDir,
-    environment: {
-      ...UNLIMITED,
-      ROLE: role,
-      DATABASE_URL: database.url,
-      ENCRYPTION_KEYS: KEYS,
-      EGRESS_ALLOW: '127.0.0.1',
-      LOG_LEVEL: 'error',
-    },
-    stdio: ['pipe', 'ignore', process.env.CHAOS_LOG === undefined ? 'ignore' : 'inherit'],
-  });
-  services.push(service);
-  return service;
-}
-
-const KEYS = `1:${randomBytes(32).toString('base64')}`;
-
 /** Creates instances in several accounts, so that all nodes of a cluster have some. */
 async function createInstances(apis: readonly RunningService[], url: string): Promise<readonly Instance[]> {
-  const [service] = apis;
-  if (service === undefined) throw new Error('No service runs');
-  const caller = { service, authorization: service.authorization };
+  const { call } = pick(apis, 0);
   const instances: Instance[] = [];
   for (let index = 0; index < ACCOUNTS; index++) {
     const account = `account-${index}`;
-    await request(caller, '/accounts', { body: { externalId: account, name: account } });
+    await call('/accounts', { body: { externalId: account, name: account } });
     const configuration = {
-      ...INSTANCE,
+      ...DEMO,
       'event.notification.enabled': true,
       'event.notification.callback.url': `${url}/processes/${index}`,
     };
     const body = { element: { key: 'bamboohr' }, name: account, configuration };
-    const { id, token } = Object(await request(caller, '/instances', { body, account }));
-    instances.push({ id, token, account });
+    const made = await call<Omit<Instance, 'account'>>('/instances', { body, headers: inAccount(account) });
+    instances.push({ ...made, account });
   }
   return instances;
 }
 
 function publish(apis: readonly RunningService[], instances: readonly Instance[], number: number): Promise<unknown> {
-  const service = pick(apis, number);
   const { id, account } = pick(instances, number);
   const body = { instanceId: id, data: { objectId: writeObjectId(number, nowMicros()) } };
-  return request({ service, authorization: service.authorization }, '/events/test', { body, account });
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  return pick(apis, number).call('/events/test', { body, headers: inAccount(account), signal });
 }
 
 function query(apis: readonly RunningService[], instances: readonly Instance[], number: number): Promise<unknown> {
-  const service = pick(apis, number);
   const { token, account } = pick(instances, number);
-  const authorization = `${service.authorization}, Element ${token}`;
-  return request({ service, authorization }, `/employees?${QUERY}`, { account });
+  // The authorization of the platform beside the token names the organization in which the account is.
+  const headers = { ...inAccount(account), authorization: `${pick(apis, number).authorization}, Element ${token}` };
+  return pick(apis, number).call(`/employees?${QUERY}`, { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+}
+
+function inAccount(account: string) {
+  return { 'elements-account-id': account };
 }
 
 function pick<Item>(items: readonly Item[], number: number): Item {
   const item = items[number % items.length];
   if (item === undefined) throw new Error('There is none');
   return item;
-}
-
-/** Sends a request and reads its response. @throws Error with the status as its message if it is not 200, or `no response` */
-async function request(
-  { service, authorization }: Caller,
-  path: string,
-  { body, account }: { readonly body?: object; readonly account?: string } = {},
-): Promise<unknown> {
-  const sent = fetch(service.baseUrl + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(account !== undefined && { 'elements-account-id': account }),
-    },
-    signal: AbortSignal.timeout(PATIENCE_MS),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const response = await sent.catch((cause) => {
-    throw new Error('no response', { cause });
-  });
-  const text = await response.text();
-  if (response.status === 200) return JSON.parse(text);
-  throw new Error(String(response.status), { cause: text });
 }
 
 /** Sends requests at a fixed rate, even if earlier ones are still in progress, until it is stopped. */
@@ -208,9 +165,8 @@ function createLoad(perSecond: number, send: (number: number) => Promise<unknown
       await send(own);
       done.add(own);
     } catch (error) {
-      const { message, cause } = error as Error;
-      outcome = message;
-      if (!texts.has(message)) texts.set(message, cause);
+      outcome = error instanceof CallError ? String(error.status) : 'no response';
+      if (!texts.has(outcome)) texts.set(outcome, error);
     }
     longestMs = Math.max(longestMs, performance.now() - startedAt);
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
+import type { SpawnOptions } from 'node:child_process';
 import type { EngineOptions } from '../../src/events/options.ts';
 import type { LoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, startSender } from '../event-load/processes.ts';
@@ -20,6 +19,13 @@ export interface Stage {
   readonly accountIds?: readonly number[];
 }
 
+/** Streams of services: their logs are shown with CHAOS_LOG. */
+export const STDIO: SpawnOptions['stdio'] = [
+  'pipe',
+  'ignore',
+  process.env.CHAOS_LOG === undefined ? 'ignore' : 'inherit',
+];
+
 export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
 
 /** Settings of the engine with shorter times, so that a run need not wait long. */
@@ -36,22 +42,10 @@ function schedule(count: number) {
   return { offsetsMs: Array.from({ length: count }, (_, index) => 1_000 * (index + 1) ** 2), shortestIntervalMs: 500 };
 }
 
-const DRAIN_POLL_MS = 100;
-
-/** Waits until no delivery is left. @returns the number of deliveries that are still left after the timeout, and the time it took */
-export async function drained(knex: Knex, timeoutMs: number): Promise<{ readonly left: number; readonly ms: number }> {
-  const startedAt = performance.now();
-  for (;;) {
-    const left = await countDeliveries(knex);
-    const ms = performance.now() - startedAt;
-    if (left === 0 || ms > timeoutMs) return { left, ms };
-    await sleep(DRAIN_POLL_MS);
-  }
-}
-
-async function countDeliveries(knex: Knex): Promise<number> {
-  const { rows } = await knex.raw('select count(*) as count from delivery');
-  return rows[0].count;
+/** Prints the promises with their results. The exit code of this process is 1 if one was broken. */
+export function report(results: readonly Promised[]): void {
+  console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
+  process.exitCode = results.every(({ kept }) => kept) ? 0 : 1;
 }
 
 /** Starts a sender for these paths of the receiver. It adds the numbers of committed events to `committed`. */

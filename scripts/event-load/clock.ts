@@ -1,3 +1,5 @@
+import { quantile } from '../bench/measure.ts';
+
 /** Returns the microseconds of the machine's monotonic clock, which all processes share. */
 export function nowMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
@@ -29,11 +31,10 @@ export function createLatencyRecorder(): LatencyRecorder {
       values = [];
     },
     take: () => {
-      const sorted = Float64Array.from(values).sort();
+      const taken = values;
       values = [];
-      const at = (share: number) =>
-        (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) / 1000;
-      return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+      const at = (share: number) => (taken.length === 0 ? 0 : quantile(taken, share) / 1000);
+      return { count: taken.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { EngineOptions } from '../../src/events/options.ts';
 import type { Latency } from './clock.ts';
 
-/** The environment variable with the setup of a process of the measurement, as JSON. */
+/** The environment variable with the setup of a sender, as JSON. */
 export const SETUP_VARIABLE = 'CAUSEWAY_EVENT_LOAD';
 
 export interface SenderSetup {
@@ -83,16 +83,10 @@ export interface ReceivedNumbers {
   readonly distinctIds: number;
 }
 
-/** A message from a child to its parent. A reply has the number of its command. */
-export type ChildMessage =
-  | { readonly kind: 'ready'; readonly url?: string }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'failure'; readonly id: number; readonly message: string }
-  | { readonly kind: 'committed'; readonly numbers: readonly number[] };
-
-export interface ParentMessage {
-  readonly id: number;
-  readonly command: SenderCommand | ReceiverCommand;
+/** A message of a process that is no response: that it is ready, or the numbers of committed events. */
+export interface ChildMessage {
+  readonly url?: string;
+  readonly committed?: readonly number[];
 }
 
 const MARK = '"objectId":"';

@@ -1,7 +1,3 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { findBinaries } from '../../embedded/binaries.ts';
@@ -23,6 +19,9 @@ import { firstOf } from '../../src/db/row.ts';
 import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 import { query } from '../../test/support/nodes.ts';
+import { freePorts } from '../bench/free-ports.ts';
+import { cpuMsWithChildren } from '../bench/measure.ts';
+import { createDataDir, removeDataDir } from '../bench/running-service.ts';
 import { openClusterServer } from './cluster.ts';
 
 /** A PostgreSQL server, or a node of a cluster. It restarts at the same place after a crash. */
@@ -56,11 +55,11 @@ export interface LoadDatabase extends LoadServer {
   readonly cpuMs: () => Promise<number>;
 }
 
-const CLOCK_TICKS_PER_SECOND = 100;
+const DRAIN_POLL_MS = 50;
 const log = createLogger({ level: 'fatal' });
 
 /**
- * Creates a migrated database: on the cluster of `.ci/with-citus` if that started this command, otherwise on an embedded server of its own,
+ * Creates a migrated database with accounts of one organization: on the cluster of `.ci/with-citus` if that started this command, otherwise on an embedded server of its own,
  * which is as durable as in production.
  */
 export async function startLoadDatabase({ accounts = 1 } = {}): Promise<LoadDatabase> {
@@ -77,7 +76,7 @@ export async function startLoadDatabase({ accounts = 1 } = {}): Promise<LoadData
     knex,
     accountIds,
     walBytes: () => sumOf(nodes, walBytesOf),
-    cpuMs: () => sumOf(nodes, async ({ pid }) => cpuMsOfServer(await pid())),
+    cpuMs: () => sumOf(nodes, async ({ pid }) => cpuMsWithChildren(await pid())),
     stop: async () => {
       await database.close();
       await server.stop();
@@ -86,19 +85,13 @@ export async function startLoadDatabase({ accounts = 1 } = {}): Promise<LoadData
 }
 
 async function startEmbeddedServer(): Promise<LoadServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-load-'));
-  await chmod(folder, 0o711);
+  const dataDir = await createDataDir();
   const user = isRoot() ? await ensureServerUser(log) : undefined;
   const binaries = await findBinaries(user);
-  const cluster = await createCluster({ dataDir: folder, binaries, user, durable: true, log });
-  const port = await freePort();
+  const cluster = await createCluster({ dataDir, binaries, user, durable: true, log });
+  const port = Number((await freePorts()).PORT);
   const options = { program: binaries.postgres, directory: cluster.directory, port, user, durable: true, log };
   let server: Postmaster = await startPostmaster(options);
-  const killAtExit = () => void signalProcess(server.pid, 'SIGQUIT');
-  process.once('exit', killAtExit);
-  // A signal would end this process without its exit handlers, and leave the server running.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;
   const node: LoadNode = {
     url,
@@ -116,14 +109,13 @@ async function startEmbeddedServer(): Promise<LoadServer> {
     nodes: [node],
     stop: async () => {
       await stopPostmaster(cluster.directory, server);
-      process.off('exit', killAtExit);
-      await rm(cluster.directory, { recursive: true, force: true });
-      await rm(folder, { recursive: true, force: true });
+      await removeDataDir(dataDir);
     },
   };
 }
 
 async function createAccounts(knex: Knex, count: number): Promise<readonly number[]> {
+  if (count === 0) return [];
   const { id } = firstOf(await knex('organization').insert({ name: 'load' }).returning('id'));
   const rows = Array.from({ length: count }, (_, index) => {
     const name = index === 0 ? 'load' : `load ${index}`;
@@ -142,33 +134,24 @@ async function walBytesOf({ url }: LoadNode): Promise<number> {
   return firstOf(rows).bytes;
 }
 
-/** Returns the CPU time of the server and its children, including those that ended (proc(5): utime, stime, cutime, cstime). */
-async function cpuMsOfServer(pid: number): Promise<number> {
-  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean);
-  const own = await ticksOf(pid, [11, 12, 13, 14]);
-  const living = await Promise.all(children.map((child) => ticksOf(Number(child), [11, 12])));
-  return (living.reduce((sum, ticks) => sum + ticks, own) * 1000) / CLOCK_TICKS_PER_SECOND;
-}
-
-async function ticksOf(pid: number, indexes: readonly number[]): Promise<number> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
-    return indexes.reduce((sum, index) => sum + Number(fields[index]), 0);
-  } catch {
-    // The process has ended meanwhile, and its parent includes its time.
-    return 0;
+/**
+ * Waits until a table is empty, by default that of deliveries.
+ * @returns the number of rows that are still left after the timeout, and the time it took
+ */
+export async function drained(
+  knex: Knex,
+  {
+    table = 'delivery',
+    timeoutMs = Number.POSITIVE_INFINITY,
+  }: { readonly table?: string; readonly timeoutMs?: number } = {},
+): Promise<{ readonly left: number; readonly ms: number }> {
+  const startedAt = performance.now();
+  for (;;) {
+    const { rows } = await knex.raw('select exists (select 1 from ??) as found', [table]);
+    const ms = performance.now() - startedAt;
+    if (!rows[0].found) return { left: 0, ms };
+    if (ms > timeoutMs)
+      return { left: (await knex.raw('select count(*) as count from ??', [table])).rows[0].count, ms };
+    await sleep(DRAIN_POLL_MS);
   }
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const probe = createServer().once('error', reject);
-  probe.listen(0, '127.0.0.1', () => {
-    const address = probe.address();
-    probe.close(() =>
-      typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('No port is free')),
-    );
-  });
-  return promise;
 }

@@ -1,6 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ENDS_WITH_STARTER } from '../bench/running-service.ts';
+import { createAsk } from './channel.ts';
 import {
   type ChildMessage,
   type LoadOptions,
@@ -15,76 +18,36 @@ import {
 } from './messages.ts';
 
 const READY_MS = 30_000;
-const ENDS_WITH_STARTER = join(import.meta.dirname, '../ends-with-starter.cjs');
-
-export interface Child<Command> {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly ask: <Result>(command: Command) => Promise<Result>;
-  readonly kill: () => Promise<void>;
-  /** Stops the process for a time, as a machine does that is overloaded. */
-  readonly freeze: (ms: number) => Promise<void>;
-}
-
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** Starts a program of this folder in a process that ends with this one. */
-export async function start<Command>(
+async function start<Command>(
   program: string,
-  setup: object,
+  setup: object = {},
   onCommitted: (numbers: readonly number[]) => void = () => {},
   execArgv: readonly string[] = [],
-): Promise<Child<Command>> {
-  const environment = { ...process.env, NODE_ENV: 'production', [SETUP_VARIABLE]: JSON.stringify(setup) };
+) {
   const child = fork(join(import.meta.dirname, program), {
-    env: environment,
-    execArgv: ['--require', ENDS_WITH_STARTER, ...execArgv],
+    env: { ...process.env, NODE_ENV: 'production', [SETUP_VARIABLE]: JSON.stringify(setup) },
+    execArgv: [...ENDS_WITH_STARTER, ...execArgv],
   });
-  running.add(child);
   const ready = Promise.withResolvers<string>();
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  let lastId = 0;
-
-  child.on('message', (message: ChildMessage) => {
-    if (message.kind === 'ready') ready.resolve(message.url ?? '');
-    else if (message.kind === 'committed') onCommitted(message.numbers);
-    else settle(message);
+  child.on('message', ({ url, committed }: ChildMessage) => {
+    if (url !== undefined) ready.resolve(url);
+    if (committed !== undefined) onCommitted(committed);
   });
-  child.once('exit', (code, signal) => {
-    running.delete(child);
-    const error = new Error(`${program} ended (${signal ?? code})`);
-    ready.reject(error);
-    for (const { reject } of waiting.values()) reject(error);
-  });
-
-  function settle(message: Extract<ChildMessage, { kind: 'answer' | 'failure' }>): void {
-    const asked = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (message.kind === 'answer') asked?.resolve(message.value);
-    else asked?.reject(new Error(message.message));
-  }
-
+  child.once('exit', (code, signal) => ready.reject(new Error(`${program} ended (${signal ?? code})`)));
   const timer = setTimeout(() => ready.reject(new Error(`${program} did not start in time`)), READY_MS);
   const url = await ready.promise.finally(() => clearTimeout(timer));
   return {
-    process: child,
     url,
-    ask: async <Result>(command: Command) => {
-      const id = ++lastId;
-      const asked = Promise.withResolvers<unknown>();
-      waiting.set(id, asked);
-      child.send({ id, command: command as object });
-      return (await asked.promise) as Result;
+    ask: createAsk<Command>(child),
+    kill: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
     },
-    kill: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve());
-        child.kill('SIGKILL');
-      }),
-    freeze: async (ms) => {
+    /** Stops the process for a time, as a machine does that is overloaded. */
+    freeze: async (ms: number) => {
       child.kill('SIGSTOP');
       await sleep(ms);
       child.kill('SIGCONT');
@@ -95,7 +58,7 @@ export async function start<Command>(
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export async function startReceiver() {
-  const child = await start<ReceiverCommand>('receiver.ts', {});
+  const child = await start<ReceiverCommand>('receiver.ts');
   return {
     url: child.url,
     behave: (path: string, behaviour: Extract<ReceiverCommand, { kind: 'behave' }>['behaviour']) =>
@@ -110,13 +73,12 @@ export async function startReceiver() {
 
 export type Sender = Awaited<ReturnType<typeof startSender>>;
 
-export async function startSender(
-  setup: SenderSetup,
-  {
-    onCommitted,
-    execArgv,
-  }: { readonly onCommitted?: (numbers: readonly number[]) => void; readonly execArgv?: readonly string[] } = {},
-) {
+interface SenderOptions {
+  readonly onCommitted?: (numbers: readonly number[]) => void;
+  readonly execArgv?: readonly string[];
+}
+
+export async function startSender(setup: SenderSetup, { onCommitted, execArgv }: SenderOptions = {}) {
   const child = await start<SenderCommand>('sender.ts', setup, onCommitted, execArgv);
   await child.ask<void>({ kind: 'prepare' });
   return {

@@ -1,10 +1,11 @@
 /** The receiver of a measurement, in a process of its own. It counts requests and responds as its behaviour is set. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serve, tell } from './child.ts';
+import { serve, tell } from './channel.ts';
 import { createLatencyRecorder, type LatencyRecorder, nowMicros } from './clock.ts';
 import {
   type Behaviour,
+  type ChildMessage,
   type ReceivedNumbers,
   type ReceiverCommand,
   type ReceiverReport,
@@ -110,4 +111,4 @@ serve<ReceiverCommand>(async (command) => {
       return close();
   }
 });
-tell({ kind: 'ready', url: `http://127.0.0.1:${port}` });
+tell({ url: `http://127.0.0.1:${port}` } satisfies ChildMessage);

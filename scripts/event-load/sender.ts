@@ -17,18 +17,21 @@ import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Platform } from '../../src/platform.ts';
 import { createWorkBuckets } from '../../src/work-buckets.ts';
-import { readSetup, serve, tell } from './child.ts';
+import { serve, tell } from './channel.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
 import {
+  type ChildMessage,
   type LoadOptions,
   type LoadReport,
   type SaturationOptions,
+  SETUP_VARIABLE,
   type SenderCommand,
   type SenderSetup,
   writeObjectId,
 } from './messages.ts';
 
-const { databaseUrl, accountIds, callbackUrls, endpoints: given = [], bodyBytes, options } = readSetup<SenderSetup>();
+const setup: SenderSetup = JSON.parse(process.env[SETUP_VARIABLE] ?? '');
+const { databaseUrl, accountIds, callbackUrls, endpoints: given = [], bodyBytes, options } = setup;
 /** The key is no secret, because the databases of measurements are deleted. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
@@ -142,7 +145,7 @@ function noteCommitted(number: number): void {
 }
 
 function reportCommitted(): void {
-  tell({ kind: 'committed', numbers: committed });
+  tell({ committed } satisfies ChildMessage);
   committed = [];
 }
 
@@ -253,4 +256,4 @@ serve<SenderCommand>(async (command) => {
 await notifier.start();
 await events.start();
 await jobs.start();
-tell({ kind: 'ready' });
+tell({ url: '' } satisfies ChildMessage);

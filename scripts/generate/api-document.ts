@@ -94,6 +94,39 @@ export function mapOperations<Document extends ApiDocument>(
   return { ...document, paths };
 }
 
+/** Returns a path with each operation replaced by another one. An operation without a replacement is left out. */
+export function mapItem(
+  { parameters, ...item }: PathItem,
+  map: (operation: Operation) => Operation | undefined,
+): PathItem {
+  const operations = METHODS.flatMap((method) => {
+    const mapped = item[method] && map(item[method]);
+    return mapped === undefined ? [] : [[method, mapped]];
+  });
+  return { ...(parameters && { parameters }), ...Object.fromEntries(operations) };
+}
+
+/** The words by which an operation under another path differs from its own form. */
+interface FormWords {
+  /** Follows the verb in the id of the operation. */
+  readonly infix: string;
+  readonly by: string;
+  /** A sentence for the end of the first paragraph of the description. */
+  readonly sentence: string;
+}
+
+/** Returns an operation on an instance under another path. */
+export function formOf(operation: Operation, words: FormWords): Operation {
+  const { operationId, summary, description } = operation;
+  return {
+    ...operation,
+    operationId: operationId.replace(/^[a-z]+/, `$&${words.infix}`),
+    summary: `${summary}, by ${words.by}`,
+    description: description.replace(/(?=\n\n|\n?$)/, ` ${words.sentence}`),
+    'x-causeway-scopes': ['instance'],
+  };
+}
+
 function nameOf({ components }: ApiDocument, { $ref, name }: Parameter): string {
   const resolved = $ref === undefined ? name : components.parameters?.[componentName($ref)]?.name;
   if (resolved === undefined) throw new Error(`There is no parameter ${$ref ?? 'without a name'}.`);

@@ -10,7 +10,7 @@ import type {
   Transformation,
   TransformationField,
 } from '../../src/mappings/model.ts';
-import { forEachDemo } from '../demos.ts';
+import type { Element } from './elements.ts';
 
 /** The definitions that come with the product, by name. */
 export const CATALOGUE = definitions as Readonly<Record<string, Pick<Definition, 'fields'>>>;
@@ -50,28 +50,20 @@ export function findRoot(objects: Objects, vendorName: string, path: string): Ro
 }
 
 /** An element with its transformations. */
-interface Element {
-  readonly key: string;
-  readonly name: string;
-  readonly objects: Objects;
+interface MappedElement extends Element {
   readonly mappings: CatalogueMappings;
 }
 
 /** A column of a table: the elements that map a definition in the same way. */
-interface Column extends Element {
+interface Column extends MappedElement {
   readonly link: string;
   readonly transformation: CatalogueMappings[string];
 }
 
 /** Returns Markdown that shows the fields of each definition, and the provider's path of each field for each element. */
-export async function describeCatalogue(): Promise<string> {
-  const elements = await forEachDemo(
-    async ({ connector: { key, name }, connection: { objects } }): Promise<Element> => ({
-      key,
-      name,
-      objects,
-      mappings: await readMappings(key),
-    }),
+export async function describeCatalogue(described: readonly Element[]): Promise<string> {
+  const elements = await Promise.all(
+    described.map(async (element) => ({ ...element, mappings: await readMappings(element.connector.key) })),
   );
   const chapters = Object.entries(CATALOGUE).flatMap(([name, { fields }]) => [
     '',
@@ -92,10 +84,11 @@ const LEGEND = [
 ];
 
 /** Elements with the same transformation share a column, such as those that differ only in their authentication. */
-function columnsOf(name: string, elements: readonly Element[]): readonly Column[] {
+function columnsOf(name: string, elements: readonly MappedElement[]): readonly Column[] {
   const mapped = elements.flatMap((element) => {
     const transformation = element.mappings[name];
-    const link = `[${element.name}](../connectors/${element.key}/README.md)`;
+    const { name: title, key } = element.connector;
+    const link = `[${title}](../connectors/${key}/README.md)`;
     return transformation === undefined ? [] : [{ ...element, transformation, link }];
   });
   const alike = Map.groupBy(mapped, ({ transformation }) => JSON.stringify(transformation));

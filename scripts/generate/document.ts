@@ -1,6 +1,6 @@
-import { bundle, createConfig, lint, type NormalizedProblem } from '@redocly/openapi-core';
-import { addAccountHeader } from './account-header.ts';
-import { assertApi, type BundledDocument } from './api-document.ts';
+import { relative } from 'node:path';
+import { bundle, createConfig, getLineColLocation, lint, type NormalizedProblem } from '@redocly/openapi-core';
+import { type ApiDocument, assertApi, type BundledDocument, mapOperations } from './api-document.ts';
 import { addCommonErrors } from './common-errors.ts';
 import { addHubForms } from './hub-forms.ts';
 import { addKeyScopes } from './key-scopes.ts';
@@ -42,6 +42,27 @@ export async function bundleSpec(file: string): Promise<SpecDocument> {
   const document = membersOf(bundled.parsed);
   assertApi(document);
   return { document, problems };
+}
+
+const ACCOUNT_HEADER = { $ref: '#/components/parameters/ActingAccount' };
+
+/** Adds the header with which a call on the platform can be about another account of the organization. */
+function addAccountHeader<Document extends ApiDocument>(document: Document): Document {
+  return mapOperations(document, ({ operation }) =>
+    operation['x-causeway-scopes'].includes('platform')
+      ? { ...operation, parameters: [...(operation.parameters ?? []), ACCOUNT_HEADER] }
+      : operation,
+  );
+}
+
+/** Describes a problem on one line: file, line, rule and message. */
+export function describeProblem(
+  { severity, ruleId, message, location: [first] }: NormalizedProblem,
+  root: string,
+): string {
+  const start = first && getLineColLocation(first).start;
+  const place = first && start ? `${relative(root, first.source.absoluteRef)}:${start.line}:${start.col}` : 'spec';
+  return `${severity} ${place} ${ruleId}: ${message}`;
 }
 
 function membersOf(parsed: unknown): Record<string, unknown> {

@@ -1,19 +1,18 @@
 import { hubsOf } from '../../src/connector/define.ts';
 import type { Connector, ObjectSpec, Objects } from '../../src/connector/index.ts';
 import { describeObjects, type ObjectSummary } from '../../src/resources/objects.ts';
-import { forEachDemo } from '../demos.ts';
 
 /**
  * Returns Markdown that lists every element with its hubs, authentication, objects, events and limits, made from the declarations of the
  * connectors.
  */
-export async function describeElements(): Promise<string> {
-  const elements = await forEachDemo(async ({ connector, connection }) => ({ connector, objects: connection.objects }));
+export function describeElements(elements: readonly Element[]): string {
   const chapters = elements.flatMap(({ connector, objects }) => ['', ...describeElement(connector, objects)]);
   return ['## All elements', '', ...overview(elements), ...chapters, ''].join('\n');
 }
 
-interface Element {
+/** A connector with the objects of its demo account. */
+export interface Element {
   readonly connector: Connector;
   readonly objects: Objects;
 }

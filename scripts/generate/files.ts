@@ -1,3 +1,4 @@
+import { forEachDemo } from '../demos.ts';
 import type { BundledDocument } from './api-document.ts';
 import { describeCatalogue } from './catalogue.ts';
 import { describeElements } from './elements.ts';
@@ -26,10 +27,11 @@ export async function makeApiFiles(document: BundledDocument): Promise<Files> {
 
 /** Returns the text of every file that is made from the declarations of the connectors, by file name. */
 export async function makeConnectorFiles(): Promise<Files> {
+  const elements = await forEachDemo(async ({ connector, connection: { objects } }) => ({ connector, objects }));
   return {
-    'catalogue.md': `${CONNECTORS_NOTICE}\n\n${await describeCatalogue()}`,
-    'elements.md': `${CONNECTORS_NOTICE}\n\n${await describeElements()}`,
-    'pushdown.md': `${CONNECTORS_NOTICE}\n\n${await describePushdown()}`,
+    'catalogue.md': `${CONNECTORS_NOTICE}\n\n${await describeCatalogue(elements)}`,
+    'elements.md': `${CONNECTORS_NOTICE}\n\n${describeElements(elements)}`,
+    'pushdown.md': `${CONNECTORS_NOTICE}\n\n${describePushdown(elements)}`,
   };
 }
 

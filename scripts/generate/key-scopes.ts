@@ -4,7 +4,7 @@ import { type ApiDocument, mapOperations, operationsOf, type PlacedOperation } f
  * The scopes that an access key needs for an operation; undefined for one that no key can use. It follows from where the operation is and
  * from its tag, so that a new operation is out of reach until something here says otherwise.
  */
-export function keyScopesOf({ path, method, operation }: PlacedOperation): readonly string[] | undefined {
+function keyScopesOf({ path, method, operation }: PlacedOperation): readonly string[] | undefined {
   const { tags, 'x-causeway-scopes': places, 'x-causeway-key-scopes': own } = operation;
   if (own !== undefined) return own;
   const [tag = ''] = tags;

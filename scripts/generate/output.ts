@@ -1,5 +1,6 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readFileIfExists } from '../../src/db/files.ts';
 
 /** The texts of files by file name. */
 export type Files = Readonly<Record<string, string>>;
@@ -13,16 +14,7 @@ export async function writeFiles(files: Files, directory: string): Promise<void>
 export async function findStaleFiles(files: Files, directory: string): Promise<readonly string[]> {
   const stale: string[] = [];
   for (const [name, text] of Object.entries(files)) {
-    if ((await readIfPresent(join(directory, name))) !== text) stale.push(name);
+    if ((await readFileIfExists(join(directory, name))) !== text) stale.push(name);
   }
   return stale;
-}
-
-async function readIfPresent(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,13 +1,11 @@
-import type { Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
-import { forEachDemo } from '../demos.ts';
+import type { FieldSpec, ObjectSpec, Operator } from '../../src/connector/index.ts';
+import type { Element } from './elements.ts';
 
 /** Returns Markdown that shows which parts of a filter each provider evaluates, made from the declarations of the connectors. */
-export async function describePushdown(): Promise<string> {
+export function describePushdown(elements: readonly Element[]): string {
   const printed: PrintedTables = new Map();
-  const chapters = await forEachDemo(async ({ connector, connection }) =>
-    describeElement(connector, connection.objects, printed),
-  );
-  return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
+  const chapters = elements.flatMap((element) => describeElement(element, printed));
+  return [...INTRODUCTION, ...chapters, ''].join('\n');
 }
 
 /** The name of the object at which each table was printed, by the text of the table. The same table is not printed again. */
@@ -36,8 +34,7 @@ const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>>
 };
 
 function describeElement(
-  { key, name: element }: Connector,
-  objects: Objects,
+  { connector: { key, name: element }, objects }: Element,
   printed: PrintedTables,
 ): readonly string[] {
   const all = Object.entries(objects);

@@ -1,4 +1,4 @@
-import { type ApiDocument, METHODS, type Operation, type PathItem } from './api-document.ts';
+import { type ApiDocument, formOf, METHODS, mapItem, type Operation, type PathItem } from './api-document.ts';
 
 const OF_INSTANCE = /^\/instances\/\{id\}(?=\/)/;
 const INSTANCE_PARAMETER = '#/components/parameters/InstanceId';
@@ -10,39 +10,24 @@ const INSTANCE_PARAMETER = '#/components/parameters/InstanceId';
 export function addTokenForms<Document extends ApiDocument>(document: Document): Document {
   const items = Object.entries(document.paths);
   const forms = items
-    .filter(([, item]) => hasForm(item))
-    .map(([path, item]) => [path.replace(OF_INSTANCE, '/instances'), formOf(item)]);
-  const own = items.map(([path, item]) => [path, { ...item, ...mapOperations(item, withoutForm) }]);
+    .filter(([, item]) => METHODS.some((method) => item[method]?.['x-causeway-by-token'] !== undefined))
+    .map(([path, item]) => [path.replace(OF_INSTANCE, '/instances'), byToken(item)]);
+  const own = items.map(([path, item]) => [path, { ...item, ...mapItem(item, withoutForm) }]);
   return { ...document, paths: Object.fromEntries([...own, ...forms]) };
 }
 
-function hasForm(item: PathItem): boolean {
-  return METHODS.some((method) => item[method]?.['x-causeway-by-token'] !== undefined);
-}
-
-function formOf({ parameters: given = [], ...item }: PathItem): PathItem {
+function byToken({ parameters: given = [], ...item }: PathItem): PathItem {
   const parameters = given.filter(({ $ref }) => $ref !== INSTANCE_PARAMETER);
-  return { ...(parameters.length > 0 && { parameters }), ...mapOperations(item, byToken) };
+  return { ...(parameters.length > 0 && { parameters }), ...mapItem(item, operationByToken) };
 }
 
-function mapOperations(item: PathItem, map: (operation: Operation) => Operation | undefined): PathItem {
-  const operations = METHODS.flatMap((method) => {
-    const mapped = item[method] && map(item[method]);
-    return mapped === undefined ? [] : [[method, mapped]];
-  });
-  return Object.fromEntries(operations);
-}
+const WORDS = { infix: 'This', by: 'token', sentence: 'The instance is that of the `Element` token.' };
 
-function byToken(operation: Operation): Operation | undefined {
-  const { operationId, summary, description, 'x-causeway-by-token': own } = operation;
+function operationByToken(operation: Operation): Operation | undefined {
+  const { operationId, 'x-causeway-by-token': own } = operation;
   if (own === undefined) return undefined;
   return {
-    ...withoutForm(operation),
-    operationId: operationId.replace(/^[a-z]+/, '$&This'),
-    summary: `${summary}, by token`,
-    // Inserted at the end of the first paragraph.
-    description: description.replace(/(?=\n\n|\n?$)/, ' The instance is that of the `Element` token.'),
-    'x-causeway-scopes': ['instance'],
+    ...formOf(withoutForm(operation), WORDS),
     'x-causeway-same-as': operationId,
     security: [{ UserElement: [] }],
     ...own,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { Described } from './official.ts';
 import { describeOpenApi } from './openapi.ts';
-import { isObject, type JsonObject } from './schemas.ts';
+import { isObject, type JsonObject, membersOf } from './schemas.ts';
 
 /**
  * Reads a discovery document, in which Google describes its APIs (`discovery#restDescription`).
@@ -59,10 +59,6 @@ function toOpenApi(document: JsonObject): JsonObject {
 
 /** The parameters of all operations that clients need. The others choose formats for browsers, and keys. */
 const SHARED: readonly string[] = ['alt', 'fields'];
-
-function membersOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
 
 /** Returns the methods of all resources, which are nested. */
 function methodsIn({ methods, resources }: JsonObject): readonly JsonObject[] {

@@ -293,9 +293,7 @@ function keyOf(name: string): string {
 
 function variableOf(name: string): string {
   const words = name.split(/[^A-Za-z0-9_]+/).filter((word) => word !== '');
-  const joined = words
-    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
-    .join('');
+  const joined = words.map((word, index) => (index === 0 ? word : titleOf(word))).join('');
   if (/^\d/.test(joined)) return `_${joined}`;
   return TAKEN.test(joined) ? `${joined}Object` : joined;
 }

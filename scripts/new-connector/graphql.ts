@@ -27,6 +27,7 @@ import {
 } from 'graphql';
 import type { JsonSchema, OfficialOperation } from '../../src/connector/simulator/index.ts';
 import type { Described } from './official.ts';
+import { orNull } from './schemas.ts';
 
 /** The part of a GraphQL schema that a connector uses. */
 export interface DescribedGraphql {
@@ -206,8 +207,5 @@ function schemaIn(type: GraphQLType): JsonSchema {
     : isScalarType(inner)
       ? schemaOf(inner)
       : { $ref: `#/schemas/${getNamedType(inner).name}` };
-  if (isNonNullType(type)) return schema;
-  return typeof schema.type === 'string'
-    ? { ...schema, type: [schema.type, 'null'] }
-    : { anyOf: [schema, { type: 'null' }] };
+  return isNonNullType(type) ? schema : orNull(schema);
 }

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { attribute, type Csdl, type Element, elements, parseCsdl } from '../../connectors/odata/csdl.ts';
 import type { JsonSchema, OfficialOperation } from '../../src/connector/simulator/index.ts';
 import type { Described } from './official.ts';
-import type { JsonObject } from './schemas.ts';
+import { type JsonObject, orNull } from './schemas.ts';
 
 /**
  * Reads the `$metadata` of an OData 4 service as XML. Each entity set has the operations on its list and on its records.
@@ -91,12 +91,6 @@ function propertyOf(property: Element, csdl: Csdl): JsonObject {
     ...(attribute(property, 'Nullable') === 'false' ? value : orNull(value)),
     ...(isComputed && { readOnly: true }),
   };
-}
-
-function orNull(value: JsonObject): JsonObject {
-  return typeof value.type === 'string'
-    ? { ...value, type: [value.type, 'null'] }
-    : { anyOf: [value, { type: 'null' }] };
 }
 
 const PRIMITIVES: Readonly<Record<string, JsonObject>> = {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema, OfficialDescription, OfficialOperation } from '../../src/connector/simulator/index.ts';
-import { type JsonObject, schemasIn } from './schemas.ts';
+import { titleOf } from './choices.ts';
+import { isObject, type JsonObject, schemasIn } from './schemas.ts';
 
 /** A document as a set of named schemas and of operations, before the choice of what a connector uses. */
 export interface Described {
@@ -85,7 +86,7 @@ function nameIn(into: object, name: string, schema: JsonSchema, { name: document
 
 function capital(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return words.map(titleOf).join('');
 }
 
 function mapSchemas(operation: OfficialOperation, map: (schema: JsonSchema) => JsonSchema): OfficialOperation {
@@ -124,7 +125,7 @@ function compareMembers(kind: string, before: JsonObject, after: JsonObject): re
 
 function compareValues(path: string, before: unknown, after: unknown): readonly string[] {
   if (isDeepStrictEqual(before, after)) return [];
-  if (!isMembers(before) || !isMembers(after)) return [`~ ${path}: ${print(before)} → ${print(after)}`];
+  if (!isObject(before) || !isObject(after)) return [`~ ${path}: ${print(before)} → ${print(after)}`];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => {
     // `properties` says nothing to a reader of `Contact.properties.email`.
@@ -133,10 +134,6 @@ function compareValues(path: string, before: unknown, after: unknown): readonly 
     if (!Object.hasOwn(after, name)) return [`- ${inner}`];
     return compareValues(inner, before[name], after[name]);
   });
-}
-
-function isMembers(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const LONGEST_VALUE = 120;

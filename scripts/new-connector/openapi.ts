@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path';
 import { load } from 'js-yaml';
 import type { JsonSchema, OfficialOperation } from '../../src/connector/simulator/index.ts';
 import type { Described } from './official.ts';
-import { isObject, type JsonObject, toJsonSchema } from './schemas.ts';
+import { isObject, type JsonObject, membersOf, toJsonSchema } from './schemas.ts';
 
 /**
  * Reads an OpenAPI document (3.0, 3.1, or Swagger 2.0; JSON or YAML), or all documents of a folder in the order of their names.
@@ -86,10 +86,6 @@ function securityOf(schemes: unknown): readonly string[] {
 interface Reader {
   readonly resolve: (value: unknown) => JsonObject;
   readonly schema: (value: unknown) => JsonSchema;
-}
-
-function membersOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 function nameOfReference(reference: string): string {

@@ -6,6 +6,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the members of an object. Any other value has none. */
+export function membersOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
 /** Members of a schema that hold one schema, a list of schemas, or schemas by name. */
 const INNER = {
   one: ['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else'],
@@ -70,8 +75,8 @@ function boundOf(name: 'inimum' | 'aximum', bound: unknown, exclusive: unknown):
   };
 }
 
-/** OpenAPI's `nullable` becomes a type list. Without a type, the schema or null is valid. */
-function orNull(schema: JsonObject): JsonObject {
+/** Returns a schema for which null is valid, too: with a list of types or, without a type, with a choice. */
+export function orNull(schema: JsonObject): JsonObject {
   const { type, enum: values, ...others } = schema;
   if (typeof type !== 'string' || '$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
   const isListed = Array.isArray(values);

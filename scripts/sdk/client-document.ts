@@ -2,6 +2,7 @@ import {
   type ApiDocument,
   type BundledDocument,
   METHODS,
+  mapItem,
   type Operation,
   type PathItem,
 } from '../generate/api-document.ts';
@@ -41,17 +42,9 @@ export function clientDocument(published: BundledDocument): object {
   const [description] = published.info.description?.split('\n', 1) ?? [];
   const items = Object.entries(document.paths)
     .filter(([path]) => !path.startsWith('/hubs/{hub}/'))
-    .map(([path, item]) => [path, clientItem(item)] as const);
+    .map(([path, item]) => [path, mapItem(item, clientOperation)] as const);
   const paths = Object.fromEntries(items.filter(([, item]) => hasOperation(item)));
   return { ...document, info: { ...published.info, description }, paths, components: usedComponents(document, paths) };
-}
-
-function clientItem(item: PathItem): PathItem {
-  const operations = METHODS.flatMap((method) => {
-    const operation = item[method];
-    return operation === undefined || !isCalledByClients(operation) ? [] : [[method, clientOperation(operation)]];
-  });
-  return { ...(item.parameters && { parameters: item.parameters }), ...Object.fromEntries(operations) };
 }
 
 function isCalledByClients({ tags, ...operation }: Operation): boolean {
@@ -61,10 +54,12 @@ function isCalledByClients({ tags, ...operation }: Operation): boolean {
 }
 
 /**
- * Returns an operation for a client. With the token of an instance, a path of the platform may name an object of the provider (decisions
+ * Returns an operation for a client. Undefined for one that no client calls. With the token of an instance, a path of the platform may name an object of the provider (decisions
  * D2), so operations of the platform do not send it. All operations under one tag authorize in the same way.
  */
-function clientOperation({ parameters = [], tags, security, ...operation }: Operation): Operation {
+function clientOperation(whole: Operation): Operation | undefined {
+  if (!isCalledByClients(whole)) return undefined;
+  const { parameters = [], tags, security, ...operation } = whole;
   const isOfPlatform = operation['x-causeway-scopes'].includes('platform');
   return {
     ...operation,

@@ -1,25 +1,13 @@
 import { expect } from 'chai';
-import { SYSTEM_CLOCK } from '../../src/clock.ts';
-import { createSandbox, FORMULA_LIMITS, type Sandbox, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
+import { FORMULA_LIMITS, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
+import { openSandbox } from './setup.ts';
 
 describe('mail of scripts', () => {
-  let sandbox: Sandbox;
-  before(() => {
-    sandbox = createSandbox({ clock: SYSTEM_CLOCK });
-  });
+  const sandbox = openSandbox();
   after(() => sandbox.close());
 
-  async function run(body: string, limits = FORMULA_LIMITS) {
-    const [result] = await sandbox.run({
-      owner: 1,
-      body,
-      parameters: [],
-      mutable: [],
-      calls: [{ values: {} }],
-      limits,
-    });
-    return result;
-  }
+  const run = (body: string, limits = FORMULA_LIMITS) =>
+    sandbox.one(body, { parameters: [], mutable: [], calls: [{ values: {} }], limits });
 
   it('is a part of the result, also if the script fails later', async () => {
     expect(await run("notify.email(['a@x.org', 'b@x.org'], 'Line 1\\r\\nBcc: c@x.org', 7); throw('no')")).to.deep.equal(

@@ -106,8 +106,17 @@ export interface Terminal {
   readonly close: () => Promise<void>;
 }
 
+/** Ends all that runs in the terminal when the test closes its end of descriptor 3, or ends, even if it was killed. */
+const GUARD = '(read -r _ <&3; kill -TERM 0) >/dev/null 2>&1 &';
+
 export function openTerminal(folder: string): Terminal {
-  const shell = spawn('bash', ['-eu'], { cwd: folder, detached: true, env: newcomersEnvironment() });
+  const shell = spawn('bash', ['-c', `${GUARD} exec bash -eu 3<&-`], {
+    cwd: folder,
+    detached: true,
+    env: newcomersEnvironment(),
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const [, , , guard] = shell.stdio;
   const ended = once(shell, 'exit');
   let printed = '';
   let complaints = '';
@@ -134,7 +143,7 @@ export function openTerminal(folder: string): Terminal {
   }
 
   async function close() {
-    if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, 'SIGTERM');
+    guard?.destroy();
     await ended;
   }
 

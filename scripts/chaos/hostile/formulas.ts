@@ -1,14 +1,4 @@
-import {
-  API,
-  assertOk,
-  asTenant,
-  flood,
-  type HostileInput,
-  type Inputs,
-  JSON_TYPE,
-  post,
-  type Stage,
-} from './stage.ts';
+import { assertOk, flood, type HostileInput, type Inputs, post, type Stage, untilEnd } from './stage.ts';
 
 interface FormulaStep {
   readonly name: string;
@@ -43,11 +33,10 @@ async function createFormula({ tenant, attacker }: Tools, steps: readonly Formul
 
 /** Starts executions until the attack is over. What still waits or runs then is removed, so that the next input begins in peace. */
 async function startMany(stage: Stage, instanceId: number, most: number, body: string): Promise<void> {
-  const path = `${API}/formulas/instances/${instanceId}/executions`;
-  const headers = { ...asTenant(stage.tenant), ...JSON_TYPE };
+  const request = post(`/formulas/instances/${instanceId}/executions`, stage.tenant);
   try {
-    await flood(stage, { most, parallel: 10 }, () => ({ method: 'POST', path, headers, body }));
-    if (!stage.signal.aborted) await new Promise((resolve) => stage.signal.addEventListener('abort', resolve));
+    await flood(stage, { most, parallel: 10 }, () => ({ ...request, body }));
+    await untilEnd(stage);
   } finally {
     await stage.knex('formula_run').where({ account_id: stage.tenant.accountId }).delete();
   }
@@ -67,7 +56,7 @@ function formulaOf(most: number, steps: readonly FormulaStep[], input: unknown =
 export const FORMULAS: Inputs = {
   'formula: loops over a million entries': formulaOf(200, [
     script('list', 'done({ list: Array.from({ length: 1e6 }, (_, n) => n) });', 'each'),
-    { ...loop('${steps.list.list}', 'each') },
+    loop('${steps.list.list}', 'each'),
   ]),
   'formula: 50,000 steps of loops': formulaOf(50, [
     script('list', 'done({ list: Array.from({ length: 50_000 }, (_, n) => n) });', 'each'),

@@ -4,22 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HealthyCommand, HealthyMessage, HealthySetup, Phase } from './messages.ts';
+import { DEMO, QUERY } from '../../bench/running-service.ts';
+import type { HealthyCommand, HealthySamples, HealthySetup, Phase } from './messages.ts';
 
 const { baseUrl, authorization, userSecret, perSecond }: HealthySetup = workerData;
 const GIVE_UP_MS = 15_000;
 const FIRST_EVENTS = 10;
-const QUERY = new URLSearchParams({
-  where: "status = 'Active' AND hireDate >= 2020-01-01",
-  fields: 'id,firstName,lastName,hireDate,status',
-  pageSize: '20',
-});
 
-interface Samples {
-  readonly callMs: number[];
-  readonly eventMs: number[];
-  readonly failures: string[];
-}
+type Samples = { readonly [Name in keyof HealthySamples]: HealthySamples[Name][number][] };
 
 const agent = new Agent({ keepAlive: true });
 const samples = new Map<Phase, Samples>();
@@ -63,9 +55,7 @@ function send({ method = 'GET', path, authorization, body }: Call): Promise<stri
 
 async function createInstance(callbackUrl: string): Promise<{ readonly id: number; readonly token: string }> {
   const configuration = {
-    username: 'demo-key',
-    'company.name': 'acme',
-    simulator: true,
+    ...DEMO,
     'event.notification.enabled': true,
     'event.notification.callback.url': callbackUrl,
   };
@@ -95,7 +85,7 @@ async function sendEvent(dueAt: number, into: Samples): Promise<void> {
 }
 
 const query = (dueAt: number, into: Samples) =>
-  call({ path: `/employees?${QUERY}`, authorization: onInstance }, dueAt, into);
+  call({ path: `/employees?${new URLSearchParams(QUERY)}`, authorization: onInstance }, dueAt, into);
 const list = (dueAt: number, into: Samples) => call({ path: '/instances', authorization }, dueAt, into);
 const CALLS = [query, list, query, list, sendEvent];
 
@@ -125,22 +115,17 @@ function run(dueAt: number, number: number): void {
   if (done !== undefined) under.add(done);
 }
 
-function tell(message: HealthyMessage): void {
-  parentPort?.postMessage(message);
-}
-
 async function take(of: Phase): Promise<void> {
   await Promise.all(running.get(of) ?? []);
-  tell({ kind: 'taken', samples: samplesOf(of) });
+  parentPort?.postMessage(samplesOf(of));
   samples.delete(of);
 }
 
 parentPort?.on('message', (command: HealthyCommand) => {
   if (command.kind === 'phase') phase = command.phase;
-  else if (command.kind === 'take') void take(command.phase);
-  else process.exit(0);
+  else void take(command.phase);
 });
 
 for (let event = 0; event < FIRST_EVENTS; event++) await sendEvent(performance.now(), samplesOf('ignored'));
-tell({ kind: 'ready' });
+parentPort?.postMessage('ready');
 void runForEver();

@@ -1,14 +1,8 @@
-/** The questions to the probe inside the service, and its replies. */
-export type ProbeQuestion = { readonly id: number } & (
+/** The questions to the probe inside the service. */
+export type ProbeQuestion =
   | { readonly kind: 'begin'; readonly profiled: boolean }
   | { readonly kind: 'end'; readonly profile?: string | undefined }
-  | { readonly kind: 'memory' }
-);
-
-export interface ProbeResponse {
-  readonly id: number;
-  readonly value: unknown;
-}
+  | { readonly kind: 'memory' };
 
 /** A turn of the event loop. */
 export interface Stretch {
@@ -28,12 +22,10 @@ export interface ProbeReport {
 /** Samples are kept by the phase in which their request was due. */
 export type Phase = 'quiet' | 'attacked' | 'ignored';
 
-export type HealthyCommand =
-  | { readonly kind: 'phase'; readonly phase: Phase }
-  | { readonly kind: 'take'; readonly phase: Phase }
-  | { readonly kind: 'stop' };
-
-export type HealthyMessage = { readonly kind: 'ready' } | { readonly kind: 'taken'; readonly samples: HealthySamples };
+export interface HealthyCommand {
+  readonly kind: 'phase' | 'take';
+  readonly phase: Phase;
+}
 
 /** The measurements of a healthy tenant in a phase. */
 export interface HealthySamples {

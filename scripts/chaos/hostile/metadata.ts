@@ -45,51 +45,47 @@ export const UNTYPED = edmx(item(PROPERTIES + ANYTHING));
 /** Metadata with such a property and without filters. A record is read by its URL, because it cannot be found by its key. */
 export const UNTYPED_HELPLESS = edmx(item(PROPERTIES + ANYTHING) + restriction('FilterRestrictions', 'Filterable'));
 
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+/** Returns the text that is written for each number from 0. */
+function each(count: number, write: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => write(n)).join('');
+}
 
 /** Returns metadata in which each level holds the next one several times, so that a few lines declare members^levels fields. */
 export function exponential(levels: number, members: number): string {
-  const types = numbers(levels).map((level) => {
+  const types = each(levels, (level) => {
     const type = level + 1 < levels ? `T.X${level + 1}` : 'Edm.String';
-    const properties = numbers(members).map((member) => `<Property Name="p${member}" Type="${type}"/>`);
-    return `<ComplexType Name="X${level}">${properties.join('')}</ComplexType>`;
+    return `<ComplexType Name="X${level}">${each(members, (n) => `<Property Name="p${n}" Type="${type}"/>`)}</ComplexType>`;
   });
-  return edmx(types.join('') + item('<Property Name="x" Type="T.X0"/>'));
+  return edmx(types + item('<Property Name="x" Type="T.X0"/>'));
 }
 
 export function wide(fields: number): string {
-  return edmx(
-    item(
-      numbers(fields)
-        .map((n) => `<Property Name="field${n}" Type="Edm.String"/>`)
-        .join(''),
-    ),
-  );
+  return edmx(item(each(fields, (n) => `<Property Name="field${n}" Type="Edm.String"/>`)));
 }
 
 export function manySets(sets: number, fields: number): string {
-  const type = `<EntityType Name="Item">${KEY}${numbers(fields)
-    .map(
-      (n) => `<Property Name="f${n}" Type="Edm.String"/><NavigationProperty Name="n${n}" Type="Collection(T.Item)"/>`,
-    )
-    .join('')}</EntityType>`;
-  const all = numbers(sets).map((n) => `<EntitySet Name="items${n === 0 ? '' : n}" EntityType="T.Item"/>`);
-  return edmx(type + container(all.join('')));
+  const properties = each(
+    fields,
+    (n) => `<Property Name="f${n}" Type="Edm.String"/><NavigationProperty Name="n${n}" Type="Collection(T.Item)"/>`,
+  );
+  const type = `<EntityType Name="Item">${KEY}${properties}</EntityType>`;
+  return edmx(type + container(each(sets, (n) => `<EntitySet Name="items${n === 0 ? '' : n}" EntityType="T.Item"/>`)));
 }
 
 export function deepBaseType(levels: number): string {
-  const types = numbers(levels).map((level) => {
+  const types = each(levels, (level) => {
     const base = level === 0 ? '' : ` BaseType="T.B${level - 1}"`;
     return `<EntityType Name="B${level}"${base}>${level === 0 ? KEY : `<Property Name="p${level}" Type="Edm.String"/>`}</EntityType>`;
   });
-  return edmx(types.join('') + container(`<EntitySet Name="items" EntityType="T.B${levels - 1}"/>`));
+  return edmx(types + container(`<EntitySet Name="items" EntityType="T.B${levels - 1}"/>`));
 }
 
 export function circle(types: number): string {
-  const all = numbers(types).map(
+  const all = each(
+    types,
     (n) => `<EntityType Name="B${n}" BaseType="T.B${(n + 1) % types}">${n === 0 ? KEY : ''}</EntityType>`,
   );
-  return edmx(all.join('') + container('<EntitySet Name="items" EntityType="T.B0"/>'));
+  return edmx(all + container('<EntitySet Name="items" EntityType="T.B0"/>'));
 }
 
 export function deepCollection(depth: number): string {
@@ -98,10 +94,10 @@ export function deepCollection(depth: number): string {
 
 /** Returns XML with ten entities, each of which expands to ten times the one before. */
 export function laughs(): string {
-  const entities = numbers(10).map((n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
+  const entities = each(10, (n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
   return edmx(
     item('<Property Name="x" Type="Edm.String" DefaultValue="&e10;"/>'),
-    `<!DOCTYPE x [<!ENTITY e0 "ha">${entities.join('')}]>`,
+    `<!DOCTYPE x [<!ENTITY e0 "ha">${entities}]>`,
   );
 }
 
@@ -110,19 +106,13 @@ export function deepElements(depth: number): string {
 }
 
 export function manyAttributes(count: number): string {
-  return edmx(
-    item(
-      `<Property Name="name" Type="Edm.String" ${numbers(count)
-        .map((n) => `a${n}="x"`)
-        .join(' ')}/>`,
-    ),
-  );
+  return edmx(item(`<Property Name="name" Type="Edm.String"${each(count, (n) => ` a${n}="x"`)}/>`));
 }
 
 export function manyAnnotations(count: number): string {
-  const each = (n: number) =>
+  const annotation = (n: number) =>
     `<Annotations Target="T.Item/name"><Annotation Term="X.y${n}" String="${n}"/></Annotations>`;
-  return edmx(item(PROPERTIES) + numbers(count).map(each).join(''));
+  return edmx(item(PROPERTIES) + each(count, annotation));
 }
 
 /** Returns a comment, a CDATA section or a text with a number of characters. */
@@ -131,17 +121,11 @@ export function stuffed(open: string, close: string, characters: number): string
 }
 
 export function longNames(names: number, length: number): string {
-  return edmx(
-    item(
-      numbers(names)
-        .map((n) => `<Property Name="${'n'.repeat(length)}${n}" Type="Edm.String"/>`)
-        .join(''),
-    ),
-  );
+  return edmx(item(each(names, (n) => `<Property Name="${'n'.repeat(length)}${n}" Type="Edm.String"/>`)));
 }
 
-/** Returns metadata with enumerations that have as many members as given. */
+/** Returns metadata with an enumeration that has as many members as given. */
 export function manyMembers(members: number): string {
-  const all = numbers(members).map((n) => `<Member Name="m${n}" Value="${n}"/>`);
-  return edmx(`<EnumType Name="E">${all.join('')}</EnumType>${item('<Property Name="e" Type="T.E"/>')}`);
+  const all = each(members, (n) => `<Member Name="m${n}" Value="${n}"/>`);
+  return edmx(`<EnumType Name="E">${all}</EnumType>${item('<Property Name="e" Type="T.E"/>')}`);
 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { HealthyCommand, HealthyMessage, HealthySamples, HealthySetup, Phase } from './messages.ts';
+import type { HealthyCommand, HealthySamples, HealthySetup, Phase } from './messages.ts';
 
 /** The healthy tenant beside the hostile one. */
 export interface Neighbour {
@@ -9,27 +10,19 @@ export interface Neighbour {
   readonly stop: () => Promise<void>;
 }
 
-export async function startNeighbour(setup: HealthySetup): Promise<Neighbour> {
-  const worker = new Worker(new URL('healthy.ts', import.meta.url), { workerData: setup });
+export async function startNeighbour(workerData: HealthySetup): Promise<Neighbour> {
+  const worker = new Worker(new URL('healthy.ts', import.meta.url), { workerData });
   const tell = (command: HealthyCommand) => worker.postMessage(command);
-  const next = (kind: HealthyMessage['kind']) =>
-    new Promise<HealthyMessage>((resolve, reject) => {
-      const listen = (message: HealthyMessage) => {
-        if (message.kind !== kind) return;
-        worker.off('message', listen).off('error', reject);
-        resolve(message);
-      };
-      worker.on('message', listen).once('error', reject);
-    });
-  await next('ready');
+  // Its first message says that it is ready, and each other one has the samples that were taken.
+  await once(worker, 'message');
   return {
     enter: (phase) => tell({ kind: 'phase', phase }),
     take: async (phase) => {
-      const taken = next('taken');
+      const taken = once(worker, 'message');
       tell({ kind: 'take', phase });
-      const message = await taken;
-      if (message.kind !== 'taken') throw new Error('The healthy tenant answered something else');
-      return message.samples;
+      const [samples]: HealthySamples[] = await taken;
+      if (samples === undefined) throw new Error('The healthy tenant answered nothing');
+      return samples;
     },
     stop: async () => void (await worker.terminate()),
   };

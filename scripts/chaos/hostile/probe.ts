@@ -6,7 +6,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import type { ProbeQuestion, ProbeResponse, Stretch } from './messages.ts';
+import { serve } from '../../event-load/channel.ts';
+import type { ProbeQuestion, Stretch } from './messages.ts';
 
 const BYTES_PER_KB = 1024;
 /** Value for /proc/self/clear_refs that resets the peak of memory to the current use (proc_pid_clear_refs(5)). */
@@ -106,17 +107,11 @@ const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuest
   memory: () => keptBytes(),
 };
 
-async function answer(question: ProbeQuestion): Promise<void> {
-  const handle: (question: never) => unknown = ANSWERS[question.kind];
-  const value = await handle(question as never);
-  if (process.connected) process.send?.({ id: question.id, value } satisfies ProbeResponse);
-}
-
 subscribe('http.server.request.start', () => {
   requestsOfTurn++;
 });
-process.on('message', (question: ProbeQuestion) => void answer(question));
-// The starter of this process has ended, so the service and its database must not stay.
-process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-process.channel?.unref();
+serve((question: ProbeQuestion) => {
+  const answer: (question: never) => unknown = ANSWERS[question.kind];
+  return answer(question as never);
+});
 endTurn();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import type { HostileRequest } from './attacker.ts';
 import * as csdl from './metadata.ts';
@@ -7,46 +6,42 @@ import {
   API,
   connectOData,
   createInstance,
+  type Flood,
   flood,
+  flooding,
   type HostileInput,
   type Inputs,
+  JSON_TYPE,
   listing,
   onInstance,
+  untilEnd,
 } from './stage.ts';
 
 const MEGABYTE = 1_000_000;
-const JSON_TYPE = { 'content-type': 'application/json' };
 
-interface Reading {
-  readonly finding?: string;
+interface Reading extends Partial<Flood> {
   readonly service: () => HostileService;
   /** Query parameters of the listing. */
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly most?: number;
-  readonly parallel?: number;
   readonly path?: string;
   /** Body of a request by POST. Undefined: the request is a GET. */
   readonly body?: object;
 }
 
 /** Lists the records of a hostile service several times. */
-function reading({ finding, service, query, headers, most = 20, parallel = 2, path, body }: Reading): HostileInput {
-  return {
-    kind: 'provider',
-    ...(finding !== undefined && { finding }),
-    arm: async (ground) => {
-      const { token } = await connectOData(ground, service());
-      const listed = listing(ground.tenant, token, query);
-      const what: HostileRequest = {
-        ...listed,
-        ...(path !== undefined && { path: API + path }),
-        headers: { ...listed.headers, ...headers, ...(body !== undefined && JSON_TYPE) },
-        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-      };
-      return (stage) => flood(stage, { most, parallel }, () => what);
-    },
-  };
+function reading({ service, query, headers, path, body, most = 20, parallel = 2, finding }: Reading): HostileInput {
+  return flooding('provider', { most, parallel, finding }, async (armed) => {
+    const { token } = await connectOData(armed, service());
+    const listed = listing(armed.tenant, token, query);
+    const what: HostileRequest = {
+      ...listed,
+      ...(path !== undefined && { path: API + path }),
+      headers: { ...listed.headers, ...headers, ...(body !== undefined && JSON_TYPE) },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    };
+    return () => what;
+  });
 }
 
 function metadata(build: () => string): HostileInput {
@@ -100,7 +95,7 @@ function bulk(service: () => HostileService): HostileInput {
           path: `${API}/bulk/query?q=${query}`,
           headers,
         }));
-        if (!stage.signal.aborted) await once(stage.signal, 'abort');
+        await untilEnd(stage);
       };
     },
   };
@@ -112,17 +107,13 @@ function serving(
   configuration: object,
   { path, body }: { readonly path: string; readonly body: string },
 ): HostileInput {
-  return {
-    kind: 'provider',
-    finding: '26 B2',
-    arm: async (ground) => {
-      const url = ground.site.serve(ground.name, { rows: json('{"user":{"id":1}}') });
-      const { token } = await createInstance(ground, key, { url, ...configuration });
-      ground.site.serve(ground.name, { rows: json(body) });
-      const what = { path: API + path, headers: onInstance(ground.tenant, token) };
-      return (stage) => flood(stage, { most: 6, parallel: 2 }, () => what);
-    },
-  };
+  return flooding('provider', { finding: '26 B2', most: 6, parallel: 2 }, async (armed) => {
+    const url = armed.site.serve(armed.name, { rows: json('{"user":{"id":1}}') });
+    const { token } = await createInstance(armed, key, { url, ...configuration });
+    armed.site.serve(armed.name, { rows: json(body) });
+    const what = { path: API + path, headers: onInstance(armed.tenant, token) };
+    return () => what;
+  });
 }
 
 const REDMINE = { 'api.key': 'a key' };
@@ -362,21 +353,12 @@ export const PROVIDERS: Inputs = {
   'metadata of long names': metadata(() => csdl.longNames(1_000, 5_000)),
   'metadata of many members': metadata(() => csdl.manyMembers(150_000)),
   'metadata that never comes': reading({ finding: 'B9', service: () => ({ metadata: hang }), most: 60, parallel: 60 }),
-  'metadata of many instances': {
-    kind: 'provider',
-    finding: 'B9',
-    arm: async (ground) => {
-      const metadata = xml(csdl.manySets(1_900, 40));
-      const tokens = await Promise.all(
-        Array.from({ length: 40 }, async (_, n) => {
-          const { token } = await connectOData({ ...ground, name: `${ground.name}-${n}` }, { metadata });
-          return token;
-        }),
-      );
-      return (stage) =>
-        flood(stage, { most: 80, parallel: 8 }, (n) => listing(ground.tenant, tokens[n % tokens.length] ?? ''));
-    },
-  },
+  'metadata of many instances': flooding('provider', { finding: 'B9', most: 80, parallel: 8 }, async (armed) => {
+    const metadata = xml(csdl.manySets(1_900, 40));
+    const names = Array.from({ length: 40 }, (_, n) => `${armed.name}-${n}`);
+    const made = await Promise.all(names.map((name) => connectOData({ ...armed, name }, { metadata })));
+    return (n) => listing(armed.tenant, made[n % made.length]?.token ?? '');
+  }),
   'objects of a large service': reading({
     finding: 'B9',
     service: () => ({ metadata: xml(csdl.manySets(1_900, 100)) }),

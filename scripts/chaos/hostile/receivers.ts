@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { eventOf, eventsTo } from './callers.ts';
 import { answer, type Behaviour, endless, hang, trickle } from './provider.ts';
-import { connectBamboo, flood, type HostileInput, type Inputs, post } from './stage.ts';
+import { connectBamboo, flooding, type HostileInput, type Inputs, post } from './stage.ts';
 
 const MEGABYTE = 1_000_000;
 
@@ -15,24 +15,16 @@ interface Receiving {
 
 /** Sends events to URLs that respond wrongly. */
 function receiving({ finding, behaviour, receivers = 10, most = 400 }: Receiving): HostileInput {
-  return {
-    kind: 'receiver',
-    ...(finding !== undefined && { finding }),
-    arm: async (ground) => {
-      const { tenant, site, name } = ground;
-      const behave = behaviour();
-      const instances = await Promise.all(
-        Array.from({ length: receivers }, (_, n) =>
-          connectBamboo(ground, eventsTo(site.receive(`${name}-${n}`, behave))),
-        ),
-      );
-      return (stage) =>
-        flood(stage, { most, parallel: 20 }, (n) => ({
-          ...post('/events/test', tenant),
-          body: eventOf(instances[n % instances.length]?.id ?? 0, { n }),
-        }));
-    },
-  };
+  return flooding('receiver', { finding, most, parallel: 20 }, async (armed) => {
+    const { tenant, site, name } = armed;
+    const behave = behaviour();
+    const urls = Array.from({ length: receivers }, (_, n) => site.receive(`${name}-${n}`, behave));
+    const instances = await Promise.all(urls.map((url) => connectBamboo(armed, eventsTo(url))));
+    return (n) => ({
+      ...post('/events/test', tenant),
+      body: eventOf(instances[n % instances.length]?.id ?? 0, { n }),
+    });
+  });
 }
 
 export const RECEIVERS: Inputs = {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { quantile } from '../../bench/measure.ts';
 import { createAttacker, createTally } from './attacker.ts';
 import type { HealthySamples } from './messages.ts';
 import type { Neighbour } from './neighbour.ts';
@@ -57,8 +58,8 @@ export function createBaseline(): Baseline {
       callMs = [...(callMs ?? []), ...samples.callMs].slice(-BASELINE_SAMPLES);
       eventMs = [...(eventMs ?? []), ...samples.eventMs].slice(-BASELINE_SAMPLES);
     },
-    callP99Ms: () => p99(callMs ?? []),
-    eventP99Ms: () => p99(eventMs ?? []),
+    callP99Ms: () => quantile(callMs ?? [], 0.99),
+    eventP99Ms: () => quantile(eventMs ?? [], 0.99),
   };
 }
 
@@ -107,8 +108,8 @@ export async function run(
       keptMb: (after - before) / MEGABYTE,
       peakRssMb: peakRssBytes / MEGABYTE,
       starved: starvedMs / ms,
-      callP99Ms: p99(samples.callMs),
-      eventP99Ms: p99(samples.eventMs),
+      callP99Ms: quantile(samples.callMs, 0.99),
+      eventP99Ms: quantile(samples.eventMs, 0.99),
       baselineCallP99Ms: baseline.callP99Ms(),
       baselineEventP99Ms: baseline.eventP99Ms(),
       failures: samples.failures,
@@ -145,9 +146,4 @@ export async function rest({ neighbour, baseline }: Theatre, ms = QUIET_MS): Pro
   await sleep(ms);
   neighbour.enter('ignored');
   baseline.add(await neighbour.take('quiet'));
-}
-
-function p99(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 }

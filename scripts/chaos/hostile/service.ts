@@ -1,29 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { openSync, rmSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findCluster, SUPERUSER } from '../../../embedded/cluster.ts';
-import { findRunningPostmaster, signalProcess, stopPostmaster } from '../../../embedded/postmaster.ts';
-import type { ProbeQuestion, ProbeReport, ProbeResponse } from './messages.ts';
+import { findRunningPostmaster } from '../../../embedded/postmaster.ts';
+import {
+  createDataDir,
+  foldersOf,
+  type RunningService,
+  removeDataDir,
+  startService,
+} from '../../bench/running-service.ts';
+import { createAsk } from '../../event-load/channel.ts';
+import type { ProbeQuestion, ProbeReport } from './messages.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
 const HEAP_MB = 512;
-const READY_MS = 60_000;
-const POLL_MS = 50;
-const STOP_MS = 15_000;
 const ANSWER_MS = 60_000;
 const KEPT_ERROR_BYTES = 4_000;
-
-type Question = ProbeQuestion extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never;
+const PROBE = new URL('probe.ts', import.meta.url).href;
+const FLAGS = [`--max-old-space-size=${HEAP_MB}`, '--expose-gc', '--import', PROBE];
 
 /** The real service in its own process, with the probe inside. */
-export interface Service {
-  /** Origin of the service, without the path of the API. */
-  readonly origin: string;
-  readonly baseUrl: string;
-  readonly pid: number;
+export interface Service extends Pick<RunningService, 'origin' | 'baseUrl'> {
   readonly begin: (profiled: boolean) => Promise<void>;
   readonly end: (profile?: string) => Promise<ProbeReport>;
   readonly keptBytes: () => Promise<number>;
@@ -36,61 +32,51 @@ export interface Home {
   readonly start: () => Promise<Service>;
   readonly databaseUrl: () => Promise<string>;
   readonly dataDir: string;
-  /** Stops the service gracefully. @returns the milliseconds that it took */
-  readonly stopService: () => Promise<number>;
+  /** Stops the service gracefully. */
+  readonly stopService: () => Promise<void>;
   /** Stops everything that runs, and removes the folder and the database. */
   readonly remove: () => Promise<void>;
 }
 
 export async function createHome({ logFile }: { readonly logFile?: string | undefined }): Promise<Home> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'causeway-hostile-'));
-  await chmod(dataDir, 0o711);
+  const dataDir = await createDataDir();
   const output = logFile === undefined ? 'ignore' : openSync(logFile, 'w');
-  let child: ChildProcess | undefined;
-  let cluster: string | undefined;
-  let postmaster: number | undefined;
+  let running: RunningService | undefined;
+  let folders: readonly string[] = [dataDir];
 
-  /** An interrupted run must leave nothing behind either. */
+  /** An interrupted run must leave nothing behind either. The database ends with the service. */
   process.once('exit', () => {
-    child?.kill('SIGKILL');
-    if (postmaster !== undefined) signalProcess(postmaster, 'SIGQUIT');
-    for (const folder of foldersOf(dataDir, cluster)) rmSync(folder, { recursive: true, force: true });
+    running?.child.kill('SIGKILL');
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
   async function start(): Promise<Service> {
-    const environment = { ...process.env, ...SETTINGS, DATA_DIR: dataDir };
-    const started = spawn(process.execPath, [...FLAGS, 'src/main.ts'], {
-      cwd: ROOT,
-      env: environment,
+    let ended: () => string | undefined = () => undefined;
+    running = await startService({
+      dataDir,
+      environment: { LOG_LEVEL: 'info' },
+      execArgv: FLAGS,
       stdio: ['ignore', output, 'pipe', 'ipc'],
+      onStart: (child) => {
+        ended = watchEnd(child);
+      },
+    }).catch((cause) => {
+      throw new Error(`The service did not start: ${ended() ?? ''}`, { cause });
     });
-    child = started;
-    const errors = keepLast(started);
-    const endedBecause = watchEnd(started, errors);
-    const probe = createProbe(started);
-    const baseUrl = await untilReady(dataDir, endedBecause);
-    cluster = (await findCluster(dataDir))?.directory;
-    postmaster = cluster === undefined ? undefined : (await findRunningPostmaster(cluster))?.pid;
+    folders = await foldersOf(dataDir);
+    const ask = createAsk<ProbeQuestion>(running.child);
     return {
-      origin: new URL(baseUrl).origin,
-      baseUrl,
-      pid: started.pid ?? 0,
-      begin: async (profiled) => void (await probe({ kind: 'begin', profiled })),
-      end: async (profile) => (await probe({ kind: 'end', profile })) as ProbeReport,
-      keptBytes: async () => (await probe({ kind: 'memory' })) as number,
-      ended: endedBecause,
+      origin: running.origin,
+      baseUrl: running.baseUrl,
+      begin: (profiled) => ask({ kind: 'begin', profiled }, ANSWER_MS),
+      end: (profile) => ask({ kind: 'end', profile }, ANSWER_MS),
+      keptBytes: () => ask({ kind: 'memory' }, ANSWER_MS),
+      ended,
     };
   }
 
-  async function stopService(): Promise<number> {
-    const startedAt = performance.now();
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return 0;
-    const ended = new Promise((done) => child?.once('exit', done));
-    child.kill('SIGTERM');
-    const late = setTimeout(() => child?.kill('SIGKILL'), STOP_MS);
-    await ended;
-    clearTimeout(late);
-    return performance.now() - startedAt;
+  async function stopService(): Promise<void> {
+    await running?.stop();
   }
 
   async function databaseUrl(): Promise<string> {
@@ -102,90 +88,22 @@ export async function createHome({ logFile }: { readonly logFile?: string | unde
 
   async function remove(): Promise<void> {
     await stopService();
-    const server = cluster === undefined ? undefined : await findRunningPostmaster(cluster);
-    if (cluster !== undefined && server !== undefined) await stopPostmaster(cluster, server);
-    postmaster = undefined;
-    for (const folder of foldersOf(dataDir, cluster)) await rm(folder, { recursive: true, force: true });
+    await removeDataDir(dataDir);
   }
 
   return { start, stopService, remove, databaseUrl, dataDir };
 }
 
-const FLAGS = [
-  `--max-old-space-size=${HEAP_MB}`,
-  '--expose-gc',
-  '--require',
-  join(ROOT, 'scripts/ends-with-starter.cjs'),
-  '--import',
-  new URL('probe.ts', import.meta.url).href,
-];
-
-/** The settings of a production service, with free ports. */
-const SETTINGS = { NODE_ENV: 'production', LOG_LEVEL: 'info', PORT: '0', SIMULATORS_PORT: '0', HOST: '127.0.0.1' };
-
-/** Returns the folders to remove. If root runs the service, its database has a folder of its own. */
-function foldersOf(dataDir: string, cluster: string | undefined): readonly string[] {
-  return cluster === undefined ? [dataDir] : [dirname(cluster), dataDir];
-}
-
-function keepLast(child: ChildProcess): () => string {
-  let text = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    text = (text + chunk).slice(-KEPT_ERROR_BYTES);
-  });
-  return () => text;
-}
-
-function watchEnd(child: ChildProcess, errors: () => string): () => string | undefined {
+/** Returns a function that returns the reason why a process ended, with the last error that it printed. */
+function watchEnd(child: ChildProcess): () => string | undefined {
+  let printed = '';
   let reason: string | undefined;
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    printed = (printed + chunk).slice(-KEPT_ERROR_BYTES);
+  });
   child.once('exit', (code, signal) => {
-    const words = /FATAL ERROR: [^\n]*|\w*Error: [^\n]*/.exec(errors())?.[0] ?? '';
+    const words = /FATAL ERROR: [^\n]*|\w*Error: [^\n]*/.exec(printed)?.[0] ?? '';
     reason = `${signal ?? `exit code ${code}`} ${words}`.trim();
   });
   return () => reason;
-}
-
-function createProbe(child: ChildProcess): (question: Question) => Promise<unknown> {
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  let lastId = 0;
-  child.on('message', ({ id, value }: ProbeResponse) => {
-    waiting.get(id)?.resolve(value);
-    waiting.delete(id);
-  });
-  child.once('exit', () => {
-    for (const { reject } of waiting.values()) reject(new Error('The service ended'));
-    waiting.clear();
-  });
-  return (question) => {
-    const id = ++lastId;
-    const asked = Promise.withResolvers<unknown>();
-    if (!child.connected) return Promise.reject(new Error('The service ended'));
-    waiting.set(id, asked);
-    child.send({ ...question, id });
-    const late = setTimeout(() => asked.reject(new Error(`The service stood still for ${ANSWER_MS} ms`)), ANSWER_MS);
-    return asked.promise.finally(() => clearTimeout(late));
-  };
-}
-
-async function untilReady(dataDir: string, endedBecause: () => string | undefined): Promise<string> {
-  const deadline = Date.now() + READY_MS;
-  while (Date.now() < deadline) {
-    const reason = endedBecause();
-    if (reason !== undefined) throw new Error(`The service did not start: ${reason}`);
-    const baseUrl = await findReady(dataDir);
-    if (baseUrl !== undefined) return baseUrl;
-    await sleep(POLL_MS);
-  }
-  throw new Error(`The service did not start within ${READY_MS} ms`);
-}
-
-/** Returns the base URL once the service is ready. A file of an earlier run may name a port on which nothing listens any more. */
-async function findReady(dataDir: string): Promise<string | undefined> {
-  try {
-    const { baseUrl } = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'));
-    const { ok } = await fetch(new URL('/health/ready', baseUrl));
-    return ok ? baseUrl : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API, asTenant, type HostileInput, type Inputs, type Stage } from './stage.ts';
+import { API, asTenant, type HostileInput, type Inputs, type Stage, untilEnd } from './stage.ts';
 
 interface Bytes {
   readonly finding?: string;
@@ -24,10 +24,8 @@ function connections({ finding, connections: count, write }: Bytes): HostileInpu
         // As fast as one process can open connections, but not as one burst, which the operating system would drop.
         if (n % 50 === 49) await sleep(5);
       }
-      const all = Promise.all(ends);
-      await Promise.race([all, aborted(signal)]);
-      if (!signal.aborted) return;
-      tally.note('still open');
+      await Promise.race([Promise.all(ends), untilEnd(stage)]);
+      if (signal.aborted) tally.note('still open');
     },
   };
 }
@@ -35,11 +33,6 @@ function connections({ finding, connections: count, write }: Bytes): HostileInpu
 function noteEnd(socket: Socket, { tally }: Stage): Promise<void> {
   socket.once('data', (chunk) => tally.note(chunk.toString('latin1').split('\r\n', 1)[0] ?? ''));
   return new Promise((done) => void socket.once('close', () => done()));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }));
 }
 
 function head({ tenant }: Stage, method: string, more = ''): string {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { Knex } from 'knex';
+import { DEMO } from '../../bench/running-service.ts';
 import type { Attacker, HostileRequest, HostileResponse, Tally } from './attacker.ts';
 import type { HostileService, HostileSite } from './provider.ts';
 import type { Random } from './random.ts';
@@ -6,8 +8,7 @@ import { authorizationOf, type Tenant } from './tenants.ts';
 
 export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket' | 'formula';
 
-/** Everything that an input may use while it prepares. `signal` ends the attack. */
-export interface Ground {
+interface Ground {
   readonly name: string;
   readonly tenant: Tenant;
   readonly knex: Knex;
@@ -15,7 +16,7 @@ export interface Ground {
   readonly random: Random;
 }
 
-/** Everything that an input may use during the attack. */
+/** Everything that an input may use during the attack. `signal` ends it. */
 export interface Stage extends Ground {
   readonly attacker: Attacker;
   readonly tally: Tally;
@@ -30,8 +31,11 @@ export interface HostileInput {
   readonly kind: Kind;
   /** The finding of the audit that the input repeats. Undefined if it was found later. */
   readonly finding?: string;
-  readonly arm: (ground: Ground & Pick<Stage, 'attacker'>) => Promise<Attack> | Attack;
+  readonly arm: (armed: Armed) => Promise<Attack> | Attack;
 }
+
+/** Everything that an input may use while it prepares. */
+export type Armed = Ground & Pick<Stage, 'attacker'>;
 
 export type Attack = (stage: Stage) => Promise<unknown>;
 
@@ -50,17 +54,48 @@ export function onInstance(tenant: Tenant, token: string): Readonly<Record<strin
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Sends at most `most` requests, a number of them concurrently, until the attack ends. */
+/** A number of requests, some of them concurrently. */
+export interface Flood {
+  readonly most: number;
+  readonly parallel: number;
+  readonly finding?: string | undefined;
+}
+
+/** Returns each of the requests, by its number. */
+export type Requests = (number: number) => HostileRequest;
+
+/** Returns an input that sends the same kind of requests until the attack ends. `prepare` runs before the clock starts. */
+export function flooding(
+  kind: Kind,
+  { finding, ...load }: Flood,
+  prepare: (armed: Armed) => Requests | Promise<Requests>,
+): HostileInput {
+  return {
+    kind,
+    ...(finding !== undefined && { finding }),
+    arm: async (armed) => {
+      const requestOf = await prepare(armed);
+      return (stage) => flood(stage, load, requestOf);
+    },
+  };
+}
+
+/** Sends the requests until all are sent or the attack ends. */
 export async function flood(
   { attacker, signal }: Stage,
-  { most, parallel }: { readonly most: number; readonly parallel: number },
-  requestOf: (number: number) => HostileRequest,
+  { most, parallel }: Flood,
+  requestOf: Requests,
 ): Promise<void> {
   let number = 0;
   const lane = async () => {
     while (number < most && !signal.aborted) await attacker.send(requestOf(number++));
   };
   await Promise.all(Array.from({ length: Math.min(parallel, most) }, lane));
+}
+
+/** Waits until the attack ends. */
+export async function untilEnd({ signal }: Pick<Stage, 'signal'>): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 export interface StagedInstance {
@@ -72,7 +107,7 @@ export interface StagedInstance {
 
 /** Creates an instance. @throws Error if that fails, because the input would then prove nothing */
 export async function createInstance(
-  { tenant, attacker }: Pick<Stage, 'tenant' | 'attacker'>,
+  { tenant, attacker }: Armed,
   key: string,
   configuration: object,
   more: object = {},
@@ -82,19 +117,18 @@ export async function createInstance(
   return JSON.parse(assertOk(response).text);
 }
 
-export function connectBamboo(ground: Pick<Stage, 'tenant' | 'attacker'>, more: object = {}): Promise<StagedInstance> {
-  return createInstance(ground, 'bamboohr', { username: 'demo-key', 'company.name': 'acme', simulator: true, ...more });
+export function connectBamboo(armed: Armed, more: object = {}): Promise<StagedInstance> {
+  return createInstance(armed, 'bamboohr', { ...DEMO, ...more });
 }
 
-export function connectOData(
-  ground: Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>,
-  service: HostileService,
-): Promise<StagedInstance> {
-  return createInstance(ground, 'odata', { 'base.url': ground.site.serve(ground.name, service) });
+export function connectOData(armed: Armed, service: HostileService): Promise<StagedInstance> {
+  return createInstance(armed, 'odata', { 'base.url': armed.site.serve(armed.name, service) });
 }
 
-export function post(path: string, tenant: Tenant): HostileRequest & { headers: Record<string, string> } {
-  return { method: 'POST', path: API + path, headers: { ...asTenant(tenant), ...JSON_TYPE } };
+/** Returns a POST of JSON to the platform or, with the token of an instance, on that. */
+export function post(path: string, tenant: Tenant, token?: string) {
+  const headers = { authorization: authorizationOf(tenant, token), ...JSON_TYPE };
+  return { method: 'POST', path: API + path, headers };
 }
 
 /** Returns a request that lists `items` or another object, with this query. */

@@ -1,18 +1,16 @@
 import { eventsTo } from './callers.ts';
 import {
   API,
+  type Armed,
   assertOk,
   asTenant,
   createInstance,
-  flood,
+  flooding,
   type HostileInput,
   type Inputs,
   post,
-  type Stage,
   type StagedInstance,
 } from './stage.ts';
-
-type Armed = Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>;
 
 /** The configured secrets that verify webhooks of each provider. */
 const SECRETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -70,23 +68,17 @@ const QUERIES = ['', names(9_000).join('&'), 'a=b&'.repeat(14_000), `MessageSid=
 
 /** Returns an input that sends events to an instance. Anybody who knows the URL of an instance can send anything to it. */
 function eventsOf(key: string): HostileInput {
-  return {
-    kind: 'webhook',
-    finding: '26 B1',
-    arm: async (ground) => {
-      const { eventUrl } = await connect(ground, key);
-      if (eventUrl === undefined) throw new Error(`The instance of ${key} has no eventUrl`);
-      const { pathname } = new URL(eventUrl);
-      return (stage) =>
-        flood(stage, { most: 120, parallel: 2 }, (n) => {
-          const query = QUERIES[n % 7] ?? '';
-          const path = query === '' ? pathname : `${pathname}?${query}`;
-          if (query !== '') return { path, headers: SIGNED };
-          const { type, body } = BODIES[n % BODIES.length] ?? { type: FORM, body: '' };
-          return { method: 'POST', path, headers: { ...SIGNED, 'content-type': type }, body };
-        });
-    },
-  };
+  return flooding('webhook', { finding: '26 B1', most: 120, parallel: 2 }, async (armed) => {
+    const { eventUrl } = await connect(armed, key);
+    if (eventUrl === undefined) throw new Error(`The instance of ${key} has no eventUrl`);
+    const { pathname } = new URL(eventUrl);
+    return (n) => {
+      const query = QUERIES[n % 7] ?? '';
+      if (query !== '') return { path: `${pathname}?${query}`, headers: SIGNED };
+      const { type, body } = BODIES[n % BODIES.length] ?? { type: FORM, body: '' };
+      return { method: 'POST', path: pathname, headers: { ...SIGNED, 'content-type': type }, body };
+    };
+  });
 }
 
 const CALLBACK_URL = 'https://app.example.com/callback';

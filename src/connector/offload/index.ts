@@ -44,7 +44,7 @@ export interface OffloadLimits {
 
 const MIB = 1024 * 1024;
 
-/** 8 MB of OData metadata in the form of SAP S/4HANA take 1.2 s and less than 96 MB: `scripts/bench/metadata.ts`. */
+/** 8 MB of OData metadata in the form of SAP S/4HANA take 1.2 s and less than 96 MB. */
 const LIMITS: OffloadLimits = {
   threads: 2,
   heapMegabytes: 256,
