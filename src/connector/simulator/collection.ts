@@ -11,7 +11,7 @@ import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeS
 import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 
 /** A kind of record of a provider, as data. The kit makes rows, ids, times, checks of input and changes on request from it. */
-export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch'> {
+export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch' | 'shape'> {
   readonly members: Members;
   /** Number of rows at the start. */
   readonly rows: number;
@@ -116,6 +116,7 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
     deleted: spec.deleted,
     retired: spec.retired,
     touch: spec.touch,
+    shape: spec.shape,
   });
   return {
     ...spec,

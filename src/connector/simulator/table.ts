@@ -24,6 +24,8 @@ export interface TableOptions {
   readonly retired?: TableRow;
   /** Returns the values that each change sets in addition, such as the next version of the row. */
   readonly touch?: (row: TableRow) => TableRow;
+  /** Brings each row into the provider's form before it is stored. It must keep the key. */
+  readonly shape?: (row: TableRow) => TableRow;
 }
 
 /** A change of a row. Without `before` the row was created, without `after` it was removed. */
@@ -58,10 +60,12 @@ export interface Table {
 /** Creates a table. */
 export function createTable(options: TableOptions): Table {
   const { keyOf, initial = () => ({}), stamps, deleted, retired, touch = () => ({}), onChange } = options;
-  const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));
+  const { shape = (row: TableRow) => row } = options;
+  const byKey = new Map(options.rows.map((row) => [keyOf(row), shape(row)]));
   let version = 0;
 
-  function put(row: TableRow): TableRow {
+  function put(given: TableRow): TableRow {
+    const row = shape(given);
     const key = keyOf(row);
     const before = byKey.get(key);
     byKey.set(key, row);
