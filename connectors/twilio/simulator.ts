@@ -36,6 +36,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
   const { Messages: messages, Calls: calls, Recordings: recordings } = account;
   return simulate(
     {
+      hosts: [HOST],
       authenticate: assertCaller,
       print,
       clock,
@@ -109,7 +110,6 @@ const isAccount = basic(
 
 /** Asserts that the caller may access the account. Other accounts belong to somebody else. */
 function assertCaller(call: Call): void {
-  if ((call.host ?? HOST) !== HOST) throw fault(404, `The requested resource ${call.path} was not found`);
   isAccount(call);
   const [, account = ACCOUNT_SID] = /^\/2010-04-01\/Accounts\/(AC\w+)/.exec(call.path) ?? [];
   if (account !== ACCOUNT_SID) throw fault(401, 'Authenticate');

@@ -26,7 +26,7 @@ import {
   valueAt,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
-import { createLogin, TENANTS } from './simulator/login.ts';
+import { API_HOST, createLogin, TENANTS } from './simulator/login.ts';
 import { createRecords, kindIn, present, type Records, resolveParts } from './simulator/records.ts';
 import { fieldOf, parseWhere, queryFault } from './simulator/where.ts';
 
@@ -102,6 +102,7 @@ export function createSimulator(options: XeroSimulatorOptions): Simulator {
       ...{
         clock,
         print,
+        hosts: [API_HOST],
         authenticate: login.authenticate,
         open: login.routes,
         official: createJudge((path) => path.replace(ROOT, '')),

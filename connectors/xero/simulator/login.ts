@@ -1,4 +1,5 @@
 import {
+  atHosts,
   type Call,
   createOAuthServer,
   Fault,
@@ -29,7 +30,7 @@ export const TENANTS = ['Demo Company (NZ)', 'Second Company'].map((tenantName, 
   updatedDateUtc: '2025-05-15T01:35:13.849116Z',
 }));
 
-const HOSTS = { authorize: 'login.xero.com', token: 'identity.xero.com', api: 'api.xero.com' };
+export const API_HOST = 'api.xero.com';
 const LIFETIME_MS = 1_800_000;
 const REFRESH_MS = 60 * 86_400_000;
 
@@ -41,18 +42,9 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenant
     isLasting: (scope) => scope.split(' ').includes('offline_access'),
     accessTokens: [DEMO_ACCESS_TOKEN],
   });
-  const at = (host: string, { host: meant }: Call) => {
-    if (meant !== undefined && meant !== host) throw new Fault(404, 'NotFound', 'There is nothing at this host.');
-  };
   const routes: Routes = {
-    'GET /identity/connect/authorize': (call) => {
-      at(HOSTS.authorize, call);
-      return server.authorize(call);
-    },
-    'POST /connect/token': (call) => {
-      at(HOSTS.token, call);
-      return server.token(call);
-    },
+    'GET /identity/connect/authorize': atHosts(['login.xero.com'], server.authorize),
+    'POST /connect/token': atHosts(['identity.xero.com'], server.token),
   };
   const list = () => json(TENANTS.slice(0, tenants));
 
@@ -61,7 +53,6 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenant
    * @throws Fault 401 or 403
    */
   function authenticate(call: Call): void {
-    at(HOSTS.api, call);
     const token = readBearer(call.headers.authorization);
     if (token === undefined || !server.accepts(token))
       throw new Fault(401, 'Unauthorized', 'AuthenticationUnsuccessful');
