@@ -83,7 +83,16 @@ export {
 } from './rows.ts';
 export { createSearchIndex, type SearchIndex } from './search-index.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
-export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
+export {
+  createKeptTable,
+  createTable,
+  type KeptTableOptions,
+  type Table,
+  type TableChange,
+  type TableOptions,
+  type TableRow,
+} from './table.ts';
+export { groupOf, readSeparated, readTokens, type Token, type TokenReader } from './tokens.ts';
 export {
   createEnteredWebhooks,
   type EnteredWebhook,
