@@ -68,7 +68,7 @@ function print({ status, code, message, headers, fields }: Fault): SimulatedResp
 export function createSimulator({ memory, send, searchLagMs = 0, ...options }: ZendeskSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const index = createSearchIndex({ clock, lagMs: searchLagMs });
-  const webhooks = createWebhooks(send, clock.now);
+  const webhooks = createWebhooks(send, clock.now, shareMemory(memory, 'webhooks'));
   const records = createRecords(clock, (name, change) => {
     index.note(name, change);
     const { [name]: kind } = objects;

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import {
   type Call,
-  createTable,
+  createKeptTable,
   DAY_MS,
   Fault,
   json,
@@ -31,12 +31,7 @@ export function signatureOf(secret: string, body: string, nowMs: number): string
 /** Creates the events of an account, and the addresses to which they are sent. */
 export function createEvents(clock: MovableClock, send: SimulatorOptions['send'], memory: SimulatorMemory) {
   const events: TableRow[] = [];
-  const saved = memory.load();
-  const endpoints = createTable({
-    rows: Array.isArray(saved) ? saved.map(Object) : [],
-    keyOf: ({ id }) => String(id),
-    onChange: () => memory.save(endpoints.rows()),
-  });
+  const endpoints = createKeptTable({ memory, makeId: (index) => `we_Sim${index}` });
 
   function report(name: Name, { before, after }: TableChange): void {
     const { event: word, actions }: { readonly event: string; readonly actions: string } = KINDS[name];
@@ -91,10 +86,9 @@ export function createEvents(clock: MovableClock, send: SimulatorOptions['send']
       const { url, enabled_events, api_version = VERSION, description = null } = nestedValues(call.body.form());
       if (!URL.canParse(String(url)))
         throw new Fault(400, 'url_invalid', 'Invalid URL: An explicit scheme must be provided.', { fields: ['url'] });
-      const id = `we_Sim${clock.now()}${endpoints.version()}`;
       const created = Math.floor(clock.now() / 1000);
-      const own = { secret: `whsec_${id}`, status: 'enabled', object: 'webhook_endpoint', metadata: {} };
-      return show(endpoints.insert({ id, url, enabled_events, api_version, description, created, ...own }), true);
+      const own = { secret: `whsec_${randomUUID()}`, status: 'enabled', object: 'webhook_endpoint', metadata: {} };
+      return show(endpoints.insert({ url, enabled_events, api_version, description, created, ...own }), true);
     },
     'DELETE /v1/webhook_endpoints/{id}': ({ params: { id = '' } }) => {
       if (endpoints.remove(id) === undefined) throw missing('webhook endpoint', id, 'id');
