@@ -57,17 +57,13 @@ describe('the Keap simulator', () => {
     sent = [];
   });
 
-  async function call(path: string, method = 'GET', body?: object, headers: Readonly<Record<string, string>> = {}) {
-    const given = body === undefined || body instanceof FormData || body instanceof URLSearchParams;
-    const type = body !== undefined && !given && { 'content-type': 'application/json' };
-    const authorization = `Bearer ${DEMO_ACCESS_TOKEN}`;
-    const response = await fetch(simulator.url + path, {
-      ...{ method, redirect: 'manual', headers: { authorization, ...type, ...headers } },
-      ...(body !== undefined && { body: given ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const parsed: ResponseBody = /^[{[]/.test(text) ? JSON.parse(text) : {};
-    return { status: response.status, headers: response.headers, body: parsed, text };
+  function call(path: string, method = 'GET', body?: object, more: Readonly<Record<string, string>> = {}) {
+    const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, ...more };
+    if (body === undefined) return simulator.call<ResponseBody>(path, { method, headers });
+    if (body instanceof FormData || body instanceof URLSearchParams)
+      return simulator.call<ResponseBody>(path, { method, headers, body });
+    const json = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+    return simulator.call<ResponseBody>(path, { method, ...json });
   }
   const at = (path: string, ...rest: CallRest) => call(`/crm/rest/${path}`, ...rest);
   const rowsOf = (body: ResponseBody): readonly ResponseBody[] => Object.values(body).find(Array.isArray) ?? [];
