@@ -3,10 +3,10 @@ import {
   changesOf,
   createMovableClock,
   createOfficialJudges,
+  createRepeater,
   createSearchIndex,
   Fault,
   json,
-  type RouteHandler,
   type Routes,
   readBasic,
   readBearer,
@@ -68,31 +68,6 @@ function authenticate({ headers: { authorization, 'stripe-version': version }, m
   }
 }
 
-/** Returns the first response again for an idempotency key that was used before. Source: "Idempotent requests". */
-function createRepeater() {
-  const known = new Map<string, { readonly request: string; readonly response: SimulatedResponse }>();
-  return (handler: RouteHandler): RouteHandler =>
-    async (call) => {
-      const key = call.headers['idempotency-key'];
-      if (typeof key !== 'string') return handler(call);
-      const request = `${call.method} ${call.path} ${call.body.text()}`;
-      const first = known.get(key);
-      if (first === undefined) {
-        const response = await handler(call);
-        known.set(key, { request, response });
-        return response;
-      }
-      if (first.request !== request) {
-        throw new Fault(
-          400,
-          'idempotency_error',
-          'Keys for idempotent requests can only be used with the same parameters they were first used with.',
-        );
-      }
-      return { ...first.response, headers: { ...first.response.headers, 'idempotent-replayed': 'true' } };
-    };
-}
-
 /** Creates a simulator of one Stripe account in memory. README.md lists the sources. */
 export function createSimulator(options: StripeSimulatorOptions): Simulator {
   const clock = createMovableClock();
@@ -104,7 +79,12 @@ export function createSimulator(options: StripeSimulatorOptions): Simulator {
     if (name === 'customers' && change.after === undefined) deletedCustomers.add(change.key);
     events.report(name, change);
   });
-  const repeat = createRepeater();
+  // Source: "Idempotent requests".
+  const message = 'Keys for idempotent requests can only be used with the same parameters they were first used with.';
+  const repeat = createRepeater({
+    headers: { 'idempotent-replayed': 'true' },
+    conflict: () => new Fault(400, 'idempotency_error', message),
+  });
   const handlers = (each: Records): Routes => ({
     [`GET /v1/${each.name}/search`]: (call) => searchPage(call, each.name, index.rows(each)),
     [`GET /v1/${each.name}`]: (call) => listPage(call, each.event, rowsOf(each, call)),

@@ -19,7 +19,7 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: { graceMs: 1_800_000 } },
 };
 
-/** The organisations of the user. */
+/** Organisations. The user has the first one. */
 export const TENANTS = ['Demo Company (NZ)', 'Second Company'].map((tenantName, index) => ({
   id: `e1eede29-f875-4a5d-8470-17f6a29a88b${index}`,
   authEventId: 'd99ecdfe-391d-43d2-b834-17636ba90e8d',
@@ -35,7 +35,7 @@ const LIFETIME_MS = 1_800_000;
 const REFRESH_MS = 60 * 86_400_000;
 
 /** Creates the log-in and the list of connections. Source: "The standard authorization code flow". */
-export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenants: number) {
+export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const server = createOAuthServer({
     ...{ title: 'Xero simulator', clients: CLIENTS, clock, memory, clientAuthentication: 'basic' },
     lifetimes: { codeMs: 300_000, accessMs: LIFETIME_MS, refreshMs: REFRESH_MS },
@@ -46,7 +46,8 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenant
     'GET /identity/connect/authorize': atHosts(['login.xero.com'], server.authorize),
     'POST /connect/token': atHosts(['identity.xero.com'], server.token),
   };
-  const list = () => json(TENANTS.slice(0, tenants));
+  const ofUser = TENANTS.slice(0, 1);
+  const list = () => json(ofUser);
 
   /**
    * Checks the token and the organisation.
@@ -57,8 +58,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenant
     if (token === undefined || !server.accepts(token))
       throw new Fault(401, 'Unauthorized', 'AuthenticationUnsuccessful');
     if (!call.path.startsWith('/api.xro/')) return;
-    const tenant = call.headers['xero-tenant-id'];
-    if (!TENANTS.slice(0, tenants).some(({ tenantId }) => tenantId === tenant))
+    if (!ofUser.some(({ tenantId }) => tenantId === call.headers['xero-tenant-id']))
       throw new Fault(403, 'Forbidden', 'AuthenticationUnsuccessful');
   }
 
