@@ -1,4 +1,4 @@
-import { type Fault, readSeparated, readTokens, type Token } from '#connector/simulator';
+import { type Fault, readSeparated, readTokens, type TextToken } from '#connector/simulator';
 import { invalidQuery, unparsable } from './fault.ts';
 
 /** A statement `select * | names | count(*) from Entity [where …] [orderby …] [startposition n] [maxresults n]`. Keywords ignore case. */
@@ -114,7 +114,7 @@ export function parseStatement(query: string): Statement {
   return { entity, ...selection, conditions, order, start, size };
 }
 
-function refuse({ kind, text, at }: Token<Kind>): Fault {
+function refuse({ kind, text, at }: TextToken<Kind>): Fault {
   if (kind === 'unknown') {
     const found = `Encountered: "${text[0]}" (${text.charCodeAt(0)}), after : ""`;
     return unparsable(`Invalid content. Lexical error at line 1, column ${at + 1}.  ${found}`);

@@ -7,7 +7,7 @@ import {
   groupOf,
   readSeparated,
   readTokens,
-  type Token,
+  type TextToken,
 } from '#connector/simulator';
 
 /** The types of values in a filter. Xero compares an id with `Guid("…")` only. */
@@ -25,7 +25,7 @@ export function queryFault(message: string): Fault {
   return new Fault(400, 'QueryParseException', message);
 }
 
-function refuse({ kind, text, at }: Token<Part>): Fault {
+function refuse({ kind, text, at }: TextToken<Part>): Fault {
   return queryFault(kind === 'unknown' ? `Syntax error (at index ${at})` : `Syntax error at '${text}'`);
 }
 

@@ -10,7 +10,7 @@ import {
   sortRows,
   type TableRow,
   type TextRule,
-  type Token,
+  type TextToken,
 } from '#connector/simulator';
 import type { Module } from './modules.ts';
 
@@ -125,11 +125,11 @@ export function parseQuery(text: string): Query {
   return { columns, module, where, order, limit, offset };
 }
 
-function unquote({ kind, text }: Token<Kind>): string {
+function unquote({ kind, text }: TextToken<Kind>): string {
   return kind === 'text' ? text.replaceAll("''", "'") : text;
 }
 
-function refuse({ kind, text }: Token<Kind>, wanted: string): Fault {
+function refuse({ kind, text }: TextToken<Kind>, wanted: string): Fault {
   return syntax(kind === 'unknown' ? `${text.slice(0, 20)} is no part of a query` : `${wanted} expected near ${text}`);
 }
 

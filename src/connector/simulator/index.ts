@@ -93,7 +93,7 @@ export {
   type TableOptions,
   type TableRow,
 } from './table.ts';
-export { groupOf, readSeparated, readTokens, type Token, type TokenReader } from './tokens.ts';
+export { groupOf, readSeparated, readTokens, type TextToken, type TokenReader } from './tokens.ts';
 export {
   createEnteredWebhooks,
   type EnteredWebhook,

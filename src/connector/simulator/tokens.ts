@@ -2,7 +2,7 @@ import type { Fault } from './fault.ts';
 import type { FilterTree } from './filter.ts';
 
 /** A word, a sign or a literal of a text. Its kind is `end` behind the last one, and `unknown` where no token begins. */
-export interface Token<Kind extends string> {
+export interface TextToken<Kind extends string> {
   readonly kind: Kind | 'end' | 'unknown';
   readonly text: string;
   /** The position of its first character. */
@@ -14,12 +14,12 @@ export interface TokenReader<Kind extends string> {
   /** Returns whether the next token has the kind, and one of the texts. Case does not count. Default: any text. */
   readonly isNext: (kind: Kind, ...texts: readonly string[]) => boolean;
   /** Takes the next token if `isNext`. */
-  readonly take: (kind: Kind, ...texts: readonly string[]) => Token<Kind> | undefined;
+  readonly take: (kind: Kind, ...texts: readonly string[]) => TextToken<Kind> | undefined;
   /**
    * Takes the next token.
    * @throws Fault unless `isNext`
    */
-  readonly need: (kind: Kind, ...texts: readonly string[]) => Token<Kind>;
+  readonly need: (kind: Kind, ...texts: readonly string[]) => TextToken<Kind>;
   /** Returns the provider's error for the next token, and for what must stand there. */
   readonly fail: (wanted: string) => Fault;
   /** @throws Fault if there are more tokens */
@@ -35,9 +35,9 @@ export interface TokenReader<Kind extends string> {
 export function readTokens<Kind extends string>(
   text: string,
   pattern: RegExp,
-  refuse: (token: Token<Kind>, wanted: string) => Fault,
+  refuse: (token: TextToken<Kind>, wanted: string) => Fault,
 ): TokenReader<Kind> {
-  const tokens: Token<Kind>[] = [];
+  const tokens: TextToken<Kind>[] = [];
   const next = new RegExp(`\\s*(?:${pattern.source})|\\s+$`, `${pattern.flags}y`);
   while (next.lastIndex < text.length) {
     const start = next.lastIndex;
@@ -51,7 +51,7 @@ export function readTokens<Kind extends string>(
     // The names of the groups are the kinds.
     if (own !== undefined) tokens.push({ kind: kind as Kind, text: own, at });
   }
-  const end: Token<Kind> = { kind: 'end', text: '', at: text.length };
+  const end: TextToken<Kind> = { kind: 'end', text: '', at: text.length };
   let position = 0;
   const peek = () => tokens[position] ?? end;
   const fail: TokenReader<Kind>['fail'] = (wanted) => refuse(peek(), wanted);
