@@ -128,7 +128,7 @@ function print({ status, code, message, headers }: Fault): SimulatedResponse {
 }
 
 /** The content of a webhook: a form, as for most events, or JSON. */
-export type WebhookEvent = { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
+type WebhookEvent = { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
 
 /**
  * Returns a signed webhook. The signature covers the URL and, for a form, the names and values sorted by name. For JSON the URL contains

@@ -263,7 +263,7 @@ export function expand(row: TableRow, name: Name, { contacts }: Pick<Records, 'c
   };
 }
 
-export function encode(plain: string): string {
+function encode(plain: string): string {
   return Buffer.from(plain).toString('base64');
 }
 

@@ -12,7 +12,7 @@ type Token =
   | { readonly kind: 'term'; readonly field: string; readonly comparator: string; readonly value: string };
 
 /** Makes the test of one term: `value` is unescaped, and `isPrefix` says whether an asterisk followed it. */
-export type MakeTest = (term: {
+type MakeTest = (term: {
   readonly field: string;
   readonly comparator: string;
   readonly value: string;

@@ -142,7 +142,7 @@ function invalid(message: string): Fault {
 }
 
 /** Options of the comparison, which Zoho CRM does not document. */
-export interface Comparison {
+interface Comparison {
   readonly text: TextRule;
   /** Whether `!=`, `not in` and `not like` match records without a value. */
   readonly matchesMissing: boolean;
