@@ -14,6 +14,13 @@ export interface SeenRequest {
   readonly target: string;
 }
 
+/** A response of a simulator. */
+interface SimulatorResponse<Body> extends Pick<Response, 'status' | 'headers'> {
+  readonly text: string;
+  /** The parsed JSON; an empty object for anything else. Its type is not checked: a missing member fails the test that reads it. */
+  readonly body: Body;
+}
+
 /** A simulator that runs in this process. */
 export interface ServedSimulator {
   /** The value of `simulatorsUrl` for a client. */
@@ -27,6 +34,8 @@ export interface ServedSimulator {
    * @throws Error when the simulator rejects it
    */
   readonly command: (path: string, body?: object, method?: 'POST' | 'DELETE') => Promise<unknown>;
+  /** Sends a request to a path of the provider, as a client would. Redirects are not followed. */
+  readonly call: <Body>(path: string, request?: RequestInit) => Promise<SimulatorResponse<Body>>;
   /** Restores the initial data. */
   readonly reset: () => void;
   /** Returns the requests and responses so far that contradict the provider's official description, and forgets them. */
@@ -64,6 +73,12 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
       return text === '' ? undefined : JSON.parse(text);
+    },
+    call: async <Body>(path: string, request: RequestInit = {}) => {
+      const response = await fetch(url + path, { redirect: 'manual', ...request });
+      const text = await response.text();
+      const body: Body = /^[{[]/.test(text) ? JSON.parse(text) : {};
+      return { status: response.status, headers: response.headers, text, body };
     },
     reset: () => {
       earlier.push(...(simulator.takeContradictions?.() ?? []));

@@ -27,7 +27,7 @@ import official from './official.json' with { type: 'json' };
 import { badRequest, compileAll, fieldOf } from './simulator/filter.ts';
 import { createFirstVersion } from './simulator/first.ts';
 import { createHooks } from './simulator/hooks.ts';
-import { createLogin, TENANT } from './simulator/login.ts';
+import { API_HOSTS, createLogin, TENANT } from './simulator/login.ts';
 import { contentOf, createRecords, expand, type Records, type Resource } from './simulator/records.ts';
 
 export { CLIENTS, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
@@ -90,6 +90,7 @@ export function createSimulator(options: KeapSimulatorOptions): Simulator {
       print,
       official: createJudge((path) => path.replace(/^\/crm\//, '/')),
       budget: createRates(clock, options.callsPerMinute),
+      hosts: API_HOSTS,
       authenticate: login.authenticate,
       open: login.routes,
       routes: {

@@ -45,15 +45,11 @@ describe('the QuickBooks simulator', () => {
     });
   }
 
-  async function call(path: string, { headers = {}, ...init }: CallOptions = {}) {
-    const authorization = `Bearer ${DEMO_ACCESS_TOKEN}`;
-    const response = await fetch(`${simulator.url}/v3/company/${REALM_ID}/${path}`, {
-      ...init,
-      headers: { authorization, accept: 'application/json', ...headers },
+  const call = (path: string, request: RequestInit = {}) =>
+    simulator.call<ResponseBody>(`/v3/company/${REALM_ID}/${path}`, {
+      ...request,
+      headers: { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, accept: 'application/json', ...request.headers },
     });
-    const text = await response.text();
-    return { status: response.status, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as ResponseBody };
-  }
 
   const query = async (statement: string) => (await call(`query?query=${encodeURIComponent(statement)}`)).body;
   const post = async (path: string, body: object) =>
@@ -328,12 +324,6 @@ async function errorOf(asked: Promise<unknown>): Promise<unknown> {
 
 function codeOf({ Fault }: ResponseBody): string | undefined {
   return Fault?.Error[0]?.code;
-}
-
-interface CallOptions {
-  readonly method?: string;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 type Found = Readonly<Record<string, unknown>>;

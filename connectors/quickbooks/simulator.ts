@@ -60,6 +60,7 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
       // A 429 contains no time to wait.
       budget:
         calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
+      hosts: API_HOSTS,
       authenticate: (call) => assertCompany(call, login),
       open: login.routes,
       routes: routesOf(company, clock, text),
@@ -70,9 +71,8 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
 }
 
 /** Asserts that the caller may access the company. A token is valid for one company only. */
-function assertCompany({ headers, host, path }: Call, { accepts, isConnected }: ReturnType<typeof createLogin>): void {
-  const isHere = host === undefined || API_HOSTS.includes(host);
-  if (!isHere || !path.startsWith('/v3/company/')) throw new Fault(404, 'NOT_FOUND', `There is nothing at ${path}.`);
+function assertCompany({ headers, path }: Call, { accepts, isConnected }: ReturnType<typeof createLogin>): void {
+  if (!path.startsWith('/v3/company/')) throw new Fault(404, 'NOT_FOUND', `There is nothing at ${path}.`);
   if (!accepts(readBearer(headers.authorization) ?? '')) {
     throw new Fault(401, 'UNAUTHORIZED', 'Malformed bearer token: too short or too long');
   }

@@ -4,7 +4,6 @@ import {
   createMovableClock,
   empty,
   Fault,
-  fault,
   filterFieldOf,
   json,
   keyHeader,
@@ -39,7 +38,8 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
   const { issues, time_entries, projects, users, attachments } = office;
   return simulate(
     {
-      authenticate: assertCaller,
+      hosts: [HOST],
+      authenticate: keyHeader('x-redmine-api-key', (key) => key === DEMO_CONFIGURATION['api.key']),
       print: ({ status, fields, headers }: Fault) =>
         fields.length > 0 ? json({ errors: fields }, status, headers) : typed('application/json', '', status, headers),
       clock,
@@ -55,13 +55,6 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
     },
     { baseUrl: `https://${HOST}`, ...options },
   );
-}
-
-const isUser = keyHeader('x-redmine-api-key', (key) => key === DEMO_CONFIGURATION['api.key']);
-
-function assertCaller(call: Call): void {
-  if ((call.host ?? HOST) !== HOST) throw fault(404, '');
-  isUser(call);
 }
 
 type Collection = Office[Name];

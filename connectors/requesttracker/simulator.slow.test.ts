@@ -16,9 +16,9 @@ describe('the Request Tracker simulator', () => {
 
   const ask = (path: string, init: RequestInit = {}) => {
     const headers = { authorization: basic('password'), forwarded: 'host=rt.example.com', ...init.headers };
-    return fetch(`${served.url}${ROOT}${path}`, { ...init, headers });
+    return served.call<Body>(ROOT + path, { ...init, headers });
   };
-  const read = async (path: string, init?: RequestInit) => bodyOf(await ask(path, init));
+  const read = async (path: string, init?: RequestInit) => (await ask(path, init)).body;
   const send = (method: string, path: string, body: unknown) => ask(path, { method, body: JSON.stringify(body) });
   const search = (query: string, more = 'per_page=100', at = '/tickets') =>
     read(`${at}?${more}`, { method: 'POST', body: new URLSearchParams({ query }) });
@@ -27,7 +27,7 @@ describe('the Request Tracker simulator', () => {
   it('lets in its user, and nobody else', async () => {
     expect(await read('/rt')).to.deep.equal({ Version: '5.0.3', Plugins: [] });
     const refused = await ask('/rt', { headers: { authorization: basic('wrong') } });
-    expect([refused.status, await refused.json()]).to.deep.equal([401, { message: 'Unauthorized' }]);
+    expect([refused.status, refused.body]).to.deep.equal([401, { message: 'Unauthorized' }]);
     expect((await ask('/rt', { headers: { forwarded: 'host=example.com' } })).status).to.equal(404);
   });
 
@@ -53,7 +53,7 @@ describe('the Request Tracker simulator', () => {
 
   it('keeps and finds a sign that it cannot show', async () => {
     const subject = 'a\u{10ffff}\ufffdb';
-    const { id } = await bodyOf(await send('POST', '/ticket', { Queue: 1, Subject: subject }));
+    const { id } = (await send('POST', '/ticket', { Queue: 1, Subject: subject })).body;
     const [item] = (await search(`id = ${id} AND Subject = '${subject}'`, 'fields=Subject')).items;
     expect(item).to.include({ Subject: 'a\ufffd\ufffdb' });
     expect(await count(`id = ${id} AND Subject LIKE '\u{10ffff}'`)).to.equal(1);
@@ -81,7 +81,7 @@ describe('the Request Tracker simulator', () => {
   });
 
   it('reads instants on its own clocks, whatever zone is written, and takes = for a day', async () => {
-    const { id } = await bodyOf(await send('POST', '/ticket', { Queue: 1, Due: '2026-03-01T10:00:00Z' }));
+    const { id } = (await send('POST', '/ticket', { Queue: 1, Due: '2026-03-01T10:00:00Z' })).body;
     const isFound = async (condition: string) => (await count(`id = ${id} AND ${condition}`)) === 1;
     expect(await isFound("Due >= '2026-03-01 05:00:00' AND Due <= '2026-03-01 05:00:00'")).to.equal(true);
     expect(await isFound("Due >= '2026-03-01 10:00:00 GMT'")).to.equal(false);
@@ -91,16 +91,16 @@ describe('the Request Tracker simulator', () => {
 
   it('makes, changes and deletes tickets as the server does, which refuses little and late', async () => {
     const made = await send('POST', '/ticket', { Queue: 'General', Subject: 'two\nlines', Priority: 5 });
-    const body = await bodyOf(made);
+    const { body } = made;
     expect([made.status, made.headers.get('location')]).to.deep.equal([201, `${ROOT}/ticket/${body.id}`]);
     const refusals = [{}, { Queue: 1, Status: 'stalled' }];
-    const messages = await Promise.all(refusals.map(async (each) => bodyOf(await send('POST', '/ticket', each))));
+    const messages = await Promise.all(refusals.map(async (each) => (await send('POST', '/ticket', each)).body));
     expect(messages.map(({ message }) => message)).to.deep.equal([
       'Could not create ticket. Queue not set',
       "New tickets can not have status 'stalled' in this queue.",
     ]);
     const changed = await send('PUT', `/ticket/${body.id}`, { Status: 'nosuch', Subject: 'x'.repeat(300), Nosuch: 1 });
-    expect([changed.status, (await bodyOf(changed))[0]]).to.deep.equal([
+    expect([changed.status, changed.body[0]]).to.deep.equal([
       200,
       `Ticket ${body.id}: Status 'nosuch' isn't a valid status for this ticket.`,
     ]);
@@ -116,7 +116,7 @@ describe('the Request Tracker simulator', () => {
 
   it('keeps messages as transactions and attachments', async () => {
     const made = await send('POST', '/ticket/1/comment', { Content: 'Grüße', ContentType: 'text/plain', TimeTaken: 3 });
-    expect(await made.json()).to.deep.equal(['Comments added']);
+    expect(made.body).to.deep.equal(['Comments added']);
     const [id] = /\d+$/.exec(made.headers.get('location') ?? '') ?? [];
     const query = `ObjectType = 'RT::Ticket' AND id = '${id}'`;
     const [row] = (await search(query, 'fields=Type,TimeTaken,ObjectId', '/transactions')).items;
@@ -139,8 +139,4 @@ interface Body extends Item {
   readonly items: readonly Item[];
   readonly total: number;
   readonly message: string;
-}
-
-async function bodyOf(response: Response): Promise<Body> {
-  return (await response.json()) as Body;
 }

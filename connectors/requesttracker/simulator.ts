@@ -37,7 +37,12 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
     list(collection, call, readQuery(desk, collection, call));
   return simulate(
     {
-      authenticate: assertCaller,
+      hosts: [HOST],
+      authenticate: basic(
+        HOST,
+        ({ username, password }) =>
+          username === DEMO_CONFIGURATION.username && password === DEMO_CONFIGURATION.password,
+      ),
       print: ({ status, message, headers }: Fault) => json({ message }, status, headers),
       clock,
       routes: {
@@ -63,16 +68,6 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
     },
     { baseUrl: `https://${HOST}`, ...options },
   );
-}
-
-const isUser = basic(
-  HOST,
-  ({ username, password }) => username === DEMO_CONFIGURATION.username && password === DEMO_CONFIGURATION.password,
-);
-
-function assertCaller(call: Call): void {
-  if ((call.host ?? HOST) !== HOST) throw fault(404, 'Not Found');
-  isUser(call);
 }
 
 function attachedTo({ transactions }: Desk, { params }: Call) {

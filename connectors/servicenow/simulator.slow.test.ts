@@ -13,15 +13,11 @@ describe('the ServiceNow simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  async function call(path: string, { method = 'GET', body, headers = BASIC, at = simulator.url }: CallOptions = {}) {
-    const response = await fetch(at + path, { method, headers, redirect: 'manual', ...(body && { body }) });
-    const text = await response.text();
-    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
-    return { status: response.status, headers: response.headers, body: parsed };
-  }
+  const call = (path: string, request: RequestInit = {}, at = simulator) =>
+    at.call<ResponseBody>(path, { headers: BASIC, ...request });
 
-  async function list(table: string, query: string, more = '', at = simulator.url): Promise<readonly Row[]> {
-    const { body } = await call(`/api/now/table/${table}?sysparm_query=${encodeURIComponent(query)}${more}`, { at });
+  async function list(table: string, query: string, more = '', at = simulator): Promise<readonly Row[]> {
+    const { body } = await call(`/api/now/table/${table}?sysparm_query=${encodeURIComponent(query)}${more}`, {}, at);
     if (!Array.isArray(body.result)) throw new Error(JSON.stringify(body));
     return body.result;
   }
@@ -158,12 +154,12 @@ describe('the ServiceNow simulator', () => {
 
   it('takes texts as they are written, and % as a wildcard, where it is told to', async () => {
     const options = { text: 'as written', wildcards: 'active' } as const;
-    const { url, stop } = await serveSimulator('servicenow', (given) => createSimulator({ ...given, ...options }));
+    const other = await serveSimulator('servicenow', (given) => createSimulator({ ...given, ...options }));
     const found = [
-      await list('incident', 'category=SOFTWARE', '', url),
-      await list('incident', 'numberLIKE%9', '', url),
+      await list('incident', 'category=SOFTWARE', '', other),
+      await list('incident', 'numberLIKE%9', '', other),
     ];
-    await stop();
+    await other.stop();
     expect(found.map(({ length }) => length)).to.deep.equal([0, (await list('incident', 'numberLIKE9')).length]);
   });
 
@@ -242,11 +238,10 @@ describe('the ServiceNow simulator', () => {
   }
 
   it('says how many calls an hour has, and how long to wait', async () => {
-    const { url: at, stop } = await serveSimulator('servicenow', (given) =>
-      createSimulator({ ...given, callsPerHour: 1 }),
-    );
-    const [first, second] = [await call('/api/now/table/time_card', { at }), await call('/api/now/table/task', { at })];
-    await stop();
+    const other = await serveSimulator('servicenow', (given) => createSimulator({ ...given, callsPerHour: 1 }));
+    const first = await call('/api/now/table/time_card', {}, other);
+    const second = await call('/api/now/table/task', {}, other);
+    await other.stop();
     expect([first.headers.get('x-ratelimit-limit'), second.status]).to.deep.equal(['1', 429]);
     expect(Number(second.headers.get('retry-after'))).to.be.within(3590, 3600);
     expect(Number(second.headers.get('x-ratelimit-reset'))).to.be.above(Date.now() / 1000 + 3590);
@@ -267,13 +262,6 @@ describe('the ServiceNow simulator', () => {
     expect(gone?.tablename).to.equal('cmdb_ci_server');
   });
 });
-
-interface CallOptions {
-  readonly method?: string;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly at?: string;
-}
 
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
 type ResponseBody = Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ import { createBusinessRule } from './simulator/business-rule.ts';
 import { noRecord, printFault, refusal, reply } from './simulator/fault.ts';
 import { presenter } from './simulator/fields.ts';
 import { contentOf, createInstance, type InstanceTables, isVisible, type TableSpec } from './simulator/instance.ts';
-import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
+import { createLogin, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 import { compileQuery, type QueryContext, type TextRules } from './simulator/query.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
@@ -58,6 +58,8 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
     {
       clock,
       print: (fault, { path }) => printFault(fault, path),
+      // Other instances belong to somebody else.
+      hosts: [HOST],
       authenticate: login.assertUser,
       open: login.routes,
       limits: { urlCharacters: LONGEST_URL },

@@ -2,6 +2,7 @@ import {
   atHosts,
   type Call,
   changesOf,
+  createKeptTable,
   createMovableClock,
   createOAuthServer,
   type Fault,
@@ -10,6 +11,7 @@ import {
   type RegisteredClient,
   type SimulatedResponse,
   type Simulator,
+  type SimulatorMemory,
   type SimulatorOptions,
   shareMemory,
   signWebhook,
@@ -46,7 +48,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const { memory, send } = options;
   const clock = createMovableClock();
   const contradictions: string[] = [];
-  const hooks = createHooks(send, clock.now);
+  const hooks = createHooks(send, clock.now, shareMemory(memory, 'webhooks'));
   const deletions = createDeletions(clock);
   const records = createRecords(clock, (name, change) => {
     hooks.report(records, name, change);
@@ -103,24 +105,23 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 }
 
 /** Subscriptions to webhooks, and their deliveries. Source: "Webhooks", "Verify webhook deliveries". */
-function createHooks(send: SimulatorOptions['send'], now: () => number) {
-  let subscriptions: readonly TableRow[] = [];
+function createHooks(send: SimulatorOptions['send'], now: () => number, memory: SimulatorMemory) {
+  const makeId = (index: number) => `gid://shopify/WebhookSubscription/${index + 1}`;
+  const subscriptions = createKeptTable({ memory, makeId });
   let made = 0;
   const roots = {
-    webhookSubscriptions: (args: TableRow) => connectionOf(subscriptions, args),
+    webhookSubscriptions: (args: TableRow) => connectionOf(subscriptions.rows(), args),
     webhookSubscriptionCreate: ({ topic, webhookSubscription }: TableRow) => {
       const { uri } = Object(webhookSubscription);
-      const isTaken = subscriptions.some((each) => each.topic === topic && each.uri === uri);
+      const isTaken = subscriptions.rows().some((each) => each.topic === topic && each.uri === uri);
       if (isTaken)
         return failed(['webhookSubscription', 'callbackUrl'], 'Address for this topic has already been taken');
-      made += 1;
-      const webhook = { ...Object(webhookSubscription), topic, id: `gid://shopify/WebhookSubscription/${made}` };
-      subscriptions = [...subscriptions, webhook];
+      const webhook = subscriptions.insert({ ...Object(webhookSubscription), topic });
       return { webhookSubscription: webhook, userErrors: [] };
     },
     webhookSubscriptionDelete: ({ id }: TableRow) => {
-      if (!subscriptions.some((each) => each.id === id)) return failed(['id'], 'Webhook subscription does not exist');
-      subscriptions = subscriptions.filter((each) => each.id !== id);
+      const isThere = subscriptions.remove(String(id)) !== undefined;
+      if (!isThere) return failed(['id'], 'Webhook subscription does not exist');
       return { deletedWebhookSubscriptionId: id, userErrors: [] };
     },
   };
@@ -133,7 +134,9 @@ function createHooks(send: SimulatorOptions['send'], now: () => number) {
       const verb = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : updateTopic;
       const id = Number(/\d+$/.exec(key)?.[0]);
       const payload = verb === 'DELETE' ? { id } : { id, admin_graphql_api_id: key, updated_at: after?.updatedAt };
-      for (const { topic, uri, id: hook } of subscriptions.filter((each) => each.topic === `${plural}_${verb}`)) {
+      for (const { topic, uri, id: hook } of subscriptions
+        .rows()
+        .filter((each) => each.topic === `${plural}_${verb}`)) {
         made += 1;
         const secret = CLIENTS['demo-client']?.secret ?? '';
         const signature = { secret, header: 'x-shopify-hmac-sha256', encoding: 'base64' } as const;

@@ -55,13 +55,12 @@ describe('the simulator of Stripe', () => {
     headers: Record<string, string> = {},
     method?: string,
   ) {
-    const response = await fetch(`${served.url}/v1/${path}`, {
+    const response = await served.call<Record<string, unknown> & { data: readonly Shown[] }>(`/v1/${path}`, {
       method: method ?? (form === undefined ? 'GET' : 'POST'),
       headers: { authorization: `Bearer ${DEMO_SECRET_KEY}`, ...headers },
       ...(form !== undefined && { body: new URLSearchParams(form) }),
     });
-    const body: Record<string, unknown> & { data: readonly Shown[] } = Object(await response.json());
-    return { status: response.status, body, error: Object(body.error), headers: response.headers };
+    return { ...response, error: Object(response.body.error) };
   }
 
   const searched = (query: string) => call(`customers/search?${new URLSearchParams({ query, limit: '100' })}`);

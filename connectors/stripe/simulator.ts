@@ -3,10 +3,10 @@ import {
   changesOf,
   createMovableClock,
   createOfficialJudges,
-  type Deviation,
+  createRepeater,
+  createSearchIndex,
   Fault,
   json,
-  type RouteHandler,
   type Routes,
   readBasic,
   readBearer,
@@ -17,10 +17,10 @@ import {
   simulate,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
-import { createRecords, type Name, type Records } from './simulator/account.ts';
+import { createRecords, type Records } from './simulator/account.ts';
 import { createEvents, VERSION } from './simulator/events.ts';
 import { listPage, pageOf, searchPage } from './simulator/lists.ts';
-import { create, find, get, remove, update } from './simulator/writes.ts';
+import { create, remove, update } from './simulator/writes.ts';
 
 export { signatureOf } from './simulator/events.ts';
 
@@ -36,10 +36,7 @@ export interface StripeSimulatorOptions extends SimulatorOptions {
   readonly indexLagMs?: number;
 }
 
-/** The reasons why Stripe's description is not the whole truth. */
-const DEVIATIONS: readonly Deviation[] = [];
-
-const createJudge = createOfficialJudges(official, DEVIATIONS);
+const createJudge = createOfficialJudges(official);
 
 /** Returns an error as Stripe writes it. Source: "Errors". */
 function print({ status, code, message, headers, fields: [param] }: Fault): SimulatedResponse {
@@ -71,41 +68,29 @@ function authenticate({ headers: { authorization, 'stripe-version': version }, m
   }
 }
 
-/** Returns the first response again for an idempotency key that was used before. Source: "Idempotent requests". */
-function createRepeater() {
-  const known = new Map<string, { readonly request: string; readonly response: SimulatedResponse }>();
-  return (handler: RouteHandler): RouteHandler =>
-    async (call) => {
-      const key = call.headers['idempotency-key'];
-      if (typeof key !== 'string') return handler(call);
-      const request = `${call.method} ${call.path} ${call.body.text()}`;
-      const first = known.get(key);
-      if (first === undefined) {
-        const response = await handler(call);
-        known.set(key, { request, response });
-        return response;
-      }
-      if (first.request !== request) {
-        throw new Fault(
-          400,
-          'idempotency_error',
-          'Keys for idempotent requests can only be used with the same parameters they were first used with.',
-        );
-      }
-      return { ...first.response, headers: { ...first.response.headers, 'idempotent-replayed': 'true' } };
-    };
-}
-
 /** Creates a simulator of one Stripe account in memory. README.md lists the sources. */
 export function createSimulator(options: StripeSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const events = createEvents(clock, options.send, shareMemory(options.memory, 'endpoints'));
-  const records = createRecords({ clock, indexLagMs: options.indexLagMs ?? 0 }, events.report);
-  const repeat = createRepeater();
+  const index = createSearchIndex({ clock, lagMs: options.indexLagMs ?? 0 });
+  const deletedCustomers = new Set<string>();
+  const records = createRecords(clock, (name, change) => {
+    index.note(name, change);
+    if (name === 'customers' && change.after === undefined) deletedCustomers.add(change.key);
+    events.report(name, change);
+  });
+  // Source: "Idempotent requests".
+  const message = 'Keys for idempotent requests can only be used with the same parameters they were first used with.';
+  const repeat = createRepeater({
+    headers: { 'idempotent-replayed': 'true' },
+    conflict: () => new Fault(400, 'idempotency_error', message),
+  });
   const handlers = (each: Records): Routes => ({
-    [`GET /v1/${each.name}/search`]: (call) => searchPage(call, each.name, each.indexed()),
+    [`GET /v1/${each.name}/search`]: (call) => searchPage(call, each.name, index.rows(each)),
     [`GET /v1/${each.name}`]: (call) => listPage(call, each.event, rowsOf(each, call)),
-    [`GET /v1/${each.name}/{id}`]: (call) => get(call, each),
+    [`GET /v1/${each.name}/{id}`]: ({ params: { id = '' } }) =>
+      // A deleted customer is still found, without its members.
+      json(deletedCustomers.has(id) ? { id, object: 'customer', deleted: true } : each.get(id)),
     [`POST /v1/${each.name}`]: repeat((call) => create(call, each, records)),
     [`POST /v1/${each.name}/{id}`]: repeat((call) => update(call, each)),
     [`DELETE /v1/${each.name}/{id}`]: (call) => remove(call, each, records),
@@ -123,7 +108,7 @@ export function createSimulator(options: StripeSimulatorOptions): Simulator {
         'GET /v1/invoices/{id}/lines': (call) => linesOf(call, records.invoices),
         ...events.routes,
       },
-      commands: changesOf(records satisfies Readonly<Record<Name, Records>>),
+      commands: changesOf(records),
     },
     options,
   );
@@ -136,6 +121,6 @@ function rowsOf({ name, table }: Records, { query }: Call) {
 }
 
 function linesOf(call: Call, invoices: Records): SimulatedResponse {
-  const { lines } = find(invoices, call.params.id ?? '', 'id');
+  const { lines } = invoices.get(call.params.id ?? '');
   return json({ object: 'list', url: call.path, ...pageOf(call, 'line item', Object(lines).data) });
 }

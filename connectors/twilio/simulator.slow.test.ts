@@ -14,8 +14,8 @@ describe('the Twilio simulator', () => {
   beforeEach(() => served.reset());
 
   const ask = (path: string, init: RequestInit = {}) =>
-    fetch(served.url + path, { ...init, headers: { authorization: basic(AUTH_TOKEN), ...init.headers } });
-  const read = async (path: string, init?: RequestInit) => (await (await ask(path, init)).json()) as Body;
+    served.call<Body>(path, { ...init, headers: { authorization: basic(AUTH_TOKEN), ...init.headers } });
+  const read = async (path: string, init?: RequestInit) => (await ask(path, init)).body;
   const post = (path: string, form: Record<string, string>) =>
     read(ROOT + path, { method: 'POST', body: new URLSearchParams(form) });
   const count = async (list: string, query: Record<string, string>) =>

@@ -36,6 +36,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
   const { Messages: messages, Calls: calls, Recordings: recordings } = account;
   return simulate(
     {
+      hosts: [HOST],
       authenticate: assertCaller,
       print,
       clock,
@@ -109,7 +110,6 @@ const isAccount = basic(
 
 /** Asserts that the caller may access the account. Other accounts belong to somebody else. */
 function assertCaller(call: Call): void {
-  if ((call.host ?? HOST) !== HOST) throw fault(404, `The requested resource ${call.path} was not found`);
   isAccount(call);
   const [, account = ACCOUNT_SID] = /^\/2010-04-01\/Accounts\/(AC\w+)/.exec(call.path) ?? [];
   if (account !== ACCOUNT_SID) throw fault(401, 'Authenticate');
@@ -128,7 +128,7 @@ function print({ status, code, message, headers }: Fault): SimulatedResponse {
 }
 
 /** The content of a webhook: a form, as for most events, or JSON. */
-export type WebhookEvent = { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
+type WebhookEvent = { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
 
 /**
  * Returns a signed webhook. The signature covers the URL and, for a form, the names and values sorted by name. For JSON the URL contains

@@ -6,10 +6,10 @@ import {
   createEnteredWebhooks,
   createMovableClock,
   createOfficialJudges,
-  Fault,
+  createRepeater,
+  type Fault,
   FOLDS,
   json,
-  type RouteHandler,
   type Routes,
   type SimulatedResponse,
   type Simulator,
@@ -26,7 +26,7 @@ import {
   valueAt,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
-import { createLogin, TENANTS } from './simulator/login.ts';
+import { API_HOST, createLogin, TENANTS } from './simulator/login.ts';
 import { createRecords, kindIn, present, type Records, resolveParts } from './simulator/records.ts';
 import { fieldOf, parseWhere, queryFault } from './simulator/where.ts';
 
@@ -39,8 +39,6 @@ export const DEMO_CONFIGURATION = {
 };
 
 export interface XeroSimulatorOptions extends SimulatorOptions {
-  /** Number of organisations of the user, at most 2. Default 1. */
-  readonly tenants?: number;
   /** The rule for comparing texts, which Xero does not document. Default `ignoring case`. */
   readonly text?: TextRule;
   /** Maximum number of calls in a minute. Xero accepts 60. Default: no limit, so that tests need not wait. */
@@ -88,9 +86,9 @@ function print({ status, code, message, headers }: Fault): SimulatedResponse {
 
 /** Creates a simulator of a Xero organisation in memory. README.md lists the sources. */
 export function createSimulator(options: XeroSimulatorOptions): Simulator {
-  const { memory, send, tenants = 1, text = 'ignoring case', callsPerMinute: calls } = options;
+  const { memory, send, text = 'ignoring case', callsPerMinute: calls } = options;
   const clock = createMovableClock();
-  const login = createLogin(shareMemory(memory, 'login'), clock, tenants);
+  const login = createLogin(shareMemory(memory, 'login'), clock);
   const entered = createEnteredWebhooks(send);
   const records = createRecords(clock, (name, change) => {
     const deliver = reporterOf(name, change, clock.now());
@@ -102,6 +100,7 @@ export function createSimulator(options: XeroSimulatorOptions): Simulator {
       ...{
         clock,
         print,
+        hosts: [API_HOST],
         authenticate: login.authenticate,
         open: login.routes,
         official: createJudge((path) => path.replace(ROOT, '')),
@@ -132,6 +131,7 @@ function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
     const { [key]: _, ...values } = first;
     return resolveParts(records, collection, collection.read(values, old));
   };
+  // Source: "Idempotent requests".
   const repeat = createRepeater();
   const routes: Routes = {
     [`GET ${ROOT}/${plural}`]: (call) => listOf(collection, call, rule),
@@ -151,20 +151,6 @@ function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
     Object.hasOwn(official.operations, route.replace(ROOT, '').replace('{id}', `{${key}}`)),
   );
   return Object.fromEntries(known);
-}
-
-/** Returns the first response again for a key that was used before. Source: "Idempotent requests". */
-function createRepeater() {
-  const known = new Map<string, SimulatedResponse>();
-  return (handler: RouteHandler): RouteHandler =>
-    async (call) => {
-      const key = String(call.headers['idempotency-key'] ?? '');
-      if (key.length > 128)
-        throw new Fault(400, 'ValidationException', 'The idempotency key is longer than 128 characters');
-      const response = known.get(key) ?? (await handler(call));
-      if (key !== '') known.set(key, response);
-      return response;
-    };
 }
 
 const PAGED: ReadonlySet<string> = new Set(['Contacts', 'Invoices', 'Payments', 'CreditNotes', 'BankTransactions']);

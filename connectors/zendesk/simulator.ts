@@ -68,7 +68,7 @@ function print({ status, code, message, headers, fields }: Fault): SimulatedResp
 export function createSimulator({ memory, send, searchLagMs = 0, ...options }: ZendeskSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const index = createSearchIndex({ clock, lagMs: searchLagMs });
-  const webhooks = createWebhooks(send, clock.now);
+  const webhooks = createWebhooks(send, clock.now, shareMemory(memory, 'webhooks'));
   const records = createRecords(clock, (name, change) => {
     index.note(name, change);
     const { [name]: kind } = objects;
@@ -86,8 +86,7 @@ export function createSimulator({ memory, send, searchLagMs = 0, ...options }: Z
     for (const [name, value] of Object.entries(call.body.object())) form.set(name, String(value));
     return login.token({ ...call, body: { ...call.body, form: () => form } });
   };
-  function authenticate({ host, headers }: Call): void {
-    if (host !== undefined && host !== HOST) throw new Fault(404, 'InvalidEndpoint', 'Not found');
+  function authenticate({ headers }: Call): void {
     const { username, password } = readBasic(headers.authorization) ?? {};
     if (username === `${DEMO_EMAIL}/token` && password === DEMO_API_TOKEN) return;
     const bearer = readBearer(headers.authorization) ?? '';
@@ -99,7 +98,7 @@ export function createSimulator({ memory, send, searchLagMs = 0, ...options }: Z
   };
   return simulate(
     {
-      ...{ clock, print, authenticate, official: createJudge() },
+      ...{ clock, print, hosts: [HOST], authenticate, official: createJudge() },
       open: { 'GET /oauth/authorizations/new': login.authorize, 'POST /oauth/tokens': token },
       routes: {
         [`GET ${API}/users/me`]: () => json({ user: show(records.users as Kind, alive(records.users, '1')) }),

@@ -5,6 +5,7 @@ import {
   type Complaint,
   changesOf,
   createCollections,
+  createKeptTable,
   createMovableClock,
   createOAuthServer,
   createOfficialJudges,
@@ -136,16 +137,17 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
       unknownClient: ['invalid_client', '', 200],
     },
   });
-  const watches = new Map<string, Watch>();
+  const watches = createKeptTable({ memory: shareMemory(memory, 'watches'), key: 'channel_id' });
   const deleted: TableRow[] = [];
   const note = (name: string, { key, before, after }: TableChange) => {
     const operation = before === undefined ? 'insert' : after === undefined ? 'delete' : 'update';
     if (after === undefined) deleted.push({ module: name, id: key, at: writeTime(clock.now()) });
-    for (const { events, token, notify_url, channel_id, untilMs } of watches.values()) {
-      if (!events.includes(`${name}.all`) || untilMs < clock.now()) continue;
+    for (const { events, token, notify_url, channel_id, channel_expiry } of watches.rows()) {
+      const isOver = Date.parse(String(channel_expiry)) < clock.now();
+      if (![events].flat().includes(`${name}.all`) || isOver) continue;
       const about = { module: name, operation, ids: [key], resource_uri: `${API}/crm/v8/${name}`, query_params: {} };
       const body = JSON.stringify({ ...about, token, channel_id, server_time: clock.now(), affected_fields: [] });
-      send?.({ url: notify_url, headers: { 'content-type': 'application/json;charset=UTF-8' }, body });
+      send?.({ url: String(notify_url), headers: { 'content-type': 'application/json;charset=UTF-8' }, body });
     }
   };
   const specs = MODULES.map((module, index): [string, CollectionSpec] => [module.name, specOf(module, index, rows)]);
@@ -218,12 +220,9 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
       return json({ data, info: { count: data.length, more_records: hasMore } });
     },
     'POST /crm/v8/actions/watch': ({ body }) => {
-      const [watch] = [body.object().watch].flat().map((each): Watch => Object(each));
-      if (watch === undefined) throw new Fault(400, 'MANDATORY_NOT_FOUND', 'required field not found');
-      const untilMs = Date.parse(String(watch.channel_expiry));
-      watches.set(String(watch.channel_id), { ...watch, untilMs });
-      const events = watch.events.map((event) => {
-        const resource_name = event.replace(/\..*$/, '');
+      const watch = watches.insert(Object([body.object().watch].flat()[0]));
+      const events = [watch.events].flat().map((event) => {
+        const resource_name = String(event).replace(/\..*$/, '');
         const about = { resource_name, resource_id: '1', resource_uri: `${API}/crm/v8/${resource_name}` };
         return conform(
           { ...about, channel_id: String(watch.channel_id), channel_expiry: watch.channel_expiry },
@@ -235,7 +234,7 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
     },
     'DELETE /crm/v8/actions/watch': ({ query }) => {
       const ids = (query.get('channel_ids') ?? '').split(',');
-      for (const id of ids) watches.delete(id);
+      for (const id of ids) watches.remove(id);
       const message = 'Successfully un-subscribed from actions-watch';
       const watch = ids.map((id) => ({ code: 'SUCCESS', details: { channel_id: id }, message, status: 'success' }));
       return json({ watch });
@@ -299,16 +298,6 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
     },
     options,
   );
-}
-
-/** A channel, as its registration has it. */
-interface Watch {
-  readonly channel_id: unknown;
-  readonly events: readonly string[];
-  readonly token: unknown;
-  readonly notify_url: string;
-  readonly channel_expiry: unknown;
-  readonly untilMs: number;
 }
 
 function specOf(module: Module, index: number, rows: number): CollectionSpec {

@@ -97,7 +97,7 @@ export interface Criterion {
 /** Filters or orders in the format of `described.json`, such as `id category.id none=NONE`, by name. */
 export type Written = Readonly<Record<string, string>>;
 
-export interface FilterContext {
+interface FilterContext {
   readonly filters: Written;
   readonly members: Members;
   readonly rule: TextRule;
@@ -213,7 +213,7 @@ function treeOf(
  * @param isExact whether milliseconds are required
  * @throws Fault 400 for another format, and for a day that does not exist
  */
-export function readTime(name: string, text: string, isExact = false): string {
+function readTime(name: string, text: string, isExact = false): string {
   const [whole, milliseconds] = TIME.exec(text) ?? [];
   if (whole === undefined || (isExact && milliseconds === undefined) || Number.isNaN(Date.parse(text))) {
     throw badValue(name, text);

@@ -1,4 +1,5 @@
 import {
+  atHosts,
   type Call,
   createOAuthServer,
   Fault,
@@ -47,13 +48,11 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     tokenResponse: (standard) => ({ ...standard, token_type: 'bearer', scope }),
   });
   const routes: Routes = {
-    'GET /app/oauth/authorize': (call) => {
-      assertHost(call, [LOGIN_HOST]);
+    'GET /app/oauth/authorize': atHosts([LOGIN_HOST], (call) =>
       // `code` is the default, and the only value.
-      return server.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
-    },
-    'POST /token': (call) => {
-      assertHost(call, [TOKEN_HOST]);
+      server.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) }),
+    ),
+    'POST /token': atHosts([TOKEN_HOST], (call) => {
       const grant = call.body.form().get('grant_type');
       if (grant === null) {
         return json({ error: 'invalid_request', error_description: 'response_type or grant_type is required' }, 400);
@@ -63,17 +62,16 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
         return json({ error: 'invalid_client', error_description: 'Client credentials are invalid' }, 401);
       }
       return server.token(call);
-    },
+    }),
   };
 
   /**
    * Checks the credentials of a call.
    * @throws Fault 401 in the form of the gateway, which does not distinguish a missing token from a wrong one
    */
-  function authenticate(call: Call): void {
-    assertHost(call, API_HOSTS);
-    const key = call.headers['x-keap-api-key'];
-    const token = readBearer(call.headers.authorization) ?? (typeof key === 'string' ? key : undefined);
+  function authenticate({ headers }: Call): void {
+    const key = headers['x-keap-api-key'];
+    const token = readBearer(headers.authorization) ?? (typeof key === 'string' ? key : undefined);
     if (token === undefined) throw new Fault(401, 'oauth.v2.InvalidAccessToken', 'Invalid access token');
     if (!server.accepts(token)) {
       throw new Fault(401, 'keymanagement.service.invalid_access_token', 'Invalid Access Token');
@@ -81,9 +79,4 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   }
 
   return { routes, authenticate, commands: server.commands };
-}
-
-function assertHost({ host, path }: Call, hosts: readonly string[]): void {
-  if (host === undefined || hosts.includes(host)) return;
-  throw new Fault(404, 'NOT_FOUND', `There is nothing at ${host}${path}.`);
 }

@@ -7,14 +7,17 @@ import {
   describedMembers,
   Fault,
   HOSTILE_TEXTS,
+  type Member,
   type Members,
   type MovableClock,
   pick,
   type RecordDescription,
+  schemaMembers,
   sparse,
   type TableChange,
   type TableRow,
 } from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
 import described from './described.json' with { type: 'json' };
 import { badRequest, type Written } from './filter.ts';
 
@@ -90,7 +93,10 @@ const VARY: Readonly<Partial<Record<Name, Readonly<Record<string, Column>>>>> = 
     category: cycle([null, { id: '10' }, { id: '12' }]),
     description: cycle([null, '', 'High-value', "O'Brien's"]),
   },
-  tasks: { contact_id: sparse(6, contactIds), remind_time_mins: sparse(2, cycle([5, 60, 2880])) },
+  tasks: {
+    ...{ contact_id: sparse(6, contactIds), remind_time_mins: sparse(2, cycle([5, 60, 2880])) },
+    assigned_to_user_id: cycle(['1', null, '17', '1']),
+  },
   orders: {
     ...{ total: amounts, total_paid: amounts, total_due: amounts, refund_total: () => money(0) },
     order_items: (index) => [
@@ -135,6 +141,51 @@ const ROWS: Readonly<Record<Name, number>> = {
   ...{ appointments: 66, commissions: 60 },
 };
 
+/** An object in `described.json`. */
+interface About extends Partial<RecordDescription>, Pick<Resource, 'path' | 'list' | 'noun' | 'filters' | 'orders'> {
+  /** The schema of its records in `official.json`, and that of a body. Without a schema, `properties` has all members. */
+  readonly schema?: string;
+  readonly request?: string;
+  /** Names, divided by blanks. */
+  readonly shown?: string;
+  readonly hidden?: string;
+  readonly optional?: string;
+}
+
+/** References by the name of their member. Keap describes them as texts. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  ...{ account_id: 'accounts', leadsource_id: 'sources', contact_id: 'contacts', opportunity_id: 'opportunities' },
+  ...{ owner_id: 'users', user_id: 'users', created_by_id: 'users', assigned_to_user_id: 'users' },
+  ...{ created_by_user_id: 'users', last_updated_by_user_id: 'users', stage_id: 'stages', status_id: 'statuses' },
+  ...{ affiliate_id: 'affiliates', lead_affiliate_id: 'affiliates', sales_affiliate_id: 'affiliates' },
+  invoice_id: 'invoices',
+};
+
+/** Returns the members of an object: those of its schema, those of a body, and those that Keap's document lacks. */
+function membersOf({ schema, request, properties = {}, required = [], readOnly = [] }: About): Members {
+  const shown = schema === undefined ? {} : schemaMembers(official, schema);
+  const sent = request === undefined ? {} : schemaMembers(official, request);
+  const sendable = new Set(Object.keys(request === undefined ? shown : sent).map((path) => path.split('.', 1)[0]));
+  const entries = Object.entries({ ...sent, ...shown }).map(([path, member]): [string, Member] => {
+    const [name = '', inner] = path.split('.');
+    const { isRequired: isNeeded = false, longest = member.longest } = sent[name] ?? {};
+    const isRequired = isNeeded || required.includes(name);
+    const known = member.values?.filter((value) => !value.endsWith('_UNSPECIFIED')) ?? [];
+    const values = known.length === 0 ? undefined : known;
+    const isReadOnly = !sendable.has(name) || readOnly.includes(name);
+    const access = { isReadOnly, isRequired, isNeverNull: isRequired, refersTo: REFERENCES[name] };
+    return [name, { type: inner === undefined ? typeOf(name, member) : 'object', longest, values, ...access }];
+  });
+  return { ...Object.fromEntries(entries), ...describedMembers({ properties, required, readOnly }) };
+}
+
+/** Some days and times have no format in Keap's document. */
+function typeOf(name: string, { type }: Member): Member['type'] {
+  if (Object.hasOwn(REFERENCES, name)) return 'reference';
+  if (type !== 'string') return type;
+  return /_time$|^time_earned$/.test(name) ? 'datetime' : /_date$/.test(name) ? 'date' : type;
+}
+
 const LABELS: Readonly<Partial<Record<Name, string>>> = { transactions: 'description', orders: 'notes' };
 
 const CREATED = ['create_time', 'created_time', 'creation_time', 'transaction_time', 'time_earned'];
@@ -143,17 +194,16 @@ const CHANGED = ['update_time', 'updated_time', 'modification_time', 'last_updat
 /** Creates the data of one application: its objects with the filters and orders of their endpoints. */
 export function createRecords(clock: MovableClock, onChange: (name: Name, change: TableChange) => void): Records {
   const specOf = (name: Name): Resource => {
-    const { path, list, noun, filters, orders, ...about } = described.resources[name];
-    const more: Readonly<Record<string, unknown>> = about;
-    const members = describedMembers(about satisfies RecordDescription);
-    const words = (key: string) => String(more[key] ?? '').split(' ');
-    const isSparse = 'shown' in about;
+    const about: About = described.resources[name];
+    const { path, list, noun, filters, orders, shown, hidden = '', optional = '' } = about;
+    const members = membersOf(about);
+    const isSparse = shown !== undefined;
     return {
       ...{ path, list, noun, filters, orders, members, isSparse, rows: ROWS[name], makeId: idAt },
-      hidden: words('hidden'),
+      hidden: hidden.split(' '),
       optional: isSparse
-        ? Object.keys(members).filter((member) => !words('shown').includes(member))
-        : words('optional'),
+        ? Object.keys(members).filter((member) => !shown.split(' ').includes(member))
+        : optional.split(' '),
       key: name === 'transactions' ? '_id' : name === 'commissions' ? '_key' : 'id',
       // An object that nothing fills would lack what Keap requires of it.
       vary: { ...nullsFor(members), ...VARY[name] },
@@ -213,7 +263,7 @@ export function expand(row: TableRow, name: Name, { contacts }: Pick<Records, 'c
   };
 }
 
-export function encode(plain: string): string {
+function encode(plain: string): string {
   return Buffer.from(plain).toString('base64');
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  createTable,
+  createKeptTable,
   Fault,
   json,
   type MovableClock,
@@ -17,13 +17,7 @@ const USER_ID = 1;
 
 /** Creates the webhooks that the API registers. Source: "Guide for Webhooks v2". */
 export function createWebhooks(clock: MovableClock, send: SimulatorOptions['send'], memory: SimulatorMemory) {
-  const saved = memory.load();
-  const hooks = createTable({
-    rows: Array.isArray(saved) ? saved.map(Object) : [],
-    keyOf: ({ id }) => String(id),
-    onChange: () => memory.save(hooks.rows()),
-  });
-  let nextId = 900 + hooks.rows().length;
+  const hooks = createKeptTable({ memory, makeId: (index) => 900 + index });
 
   function report(entity: string, { key, before, after }: TableChange, show: (row: TableRow) => unknown): void {
     const action = before === undefined ? 'create' : after === undefined ? 'delete' : 'change';
@@ -51,7 +45,7 @@ export function createWebhooks(clock: MovableClock, send: SimulatorOptions['send
       if (!URL.canParse(String(sent.subscription_url)))
         throw new Fault(400, 'validation', 'subscription_url is no URL');
       const common = { company_id: COMPANY_ID, owner_id: USER_ID, user_id: USER_ID, is_active: 1, type: 'general' };
-      const made = { id: nextId++, ...common, version: '2.0', add_time: writeSeconds(clock.now()), ...sent };
+      const made = { ...common, version: '2.0', add_time: writeSeconds(clock.now()), ...sent };
       return json({ success: true, status: 'ok', data: hooks.insert(made) }, 201);
     },
     'DELETE /v1/webhooks/{id}': ({ params: { id = '' } }) => {

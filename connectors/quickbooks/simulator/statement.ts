@@ -1,3 +1,4 @@
+import { type Fault, readSeparated, readTokens, type TextToken } from '#connector/simulator';
 import { invalidQuery, unparsable } from './fault.ts';
 
 /** A statement `select * | names | count(*) from Entity [where …] [orderby …] [startposition n] [maxresults n]`. Keywords ignore case. */
@@ -29,16 +30,15 @@ export interface Literal {
   readonly isQuoted: boolean;
 }
 
-interface Token {
-  readonly kind: 'word' | 'text' | 'number' | 'sign' | 'end';
-  /** The text of the token. The text of a quoted literal has no quotes and no escapes. */
-  readonly text: string;
-  readonly column: number;
-}
+type Kind = 'text' | 'word' | 'number' | 'sign';
+
+/** The tokens. The text of a quoted literal still has its escapes. */
+const TOKENS =
+  /'(?<text>(?:[^'\\]|\\[\s\S])*)'|(?<word>[A-Za-z_][\w.]*)|(?<number>-?\d+(?:\.\d+)?)|(?<sign>!=|<=|>=|[=<>(),*])/;
 
 const USUAL_SIZE = 100;
 const MOST = 1000;
-const OPERATORS: readonly string[] = ['=', '<', '>', '<=', '>='];
+const OPERATORS = ['=', '<', '>', '<=', '>='] as const;
 
 /** Words and operators of SQL that this language does not support. */
 const REFUSED: readonly string[] = ['or', 'not', 'is', '!=', 'between'];
@@ -49,36 +49,11 @@ const REFUSED: readonly string[] = ['or', 'not', 'is', '!=', 'between'];
  */
 export function parseStatement(query: string): Statement {
   if (query.trim() === '') throw unparsable('The query provided was empty');
-  const tokens = tokenize(query);
-  let at = 0;
-
-  const peek = (): Token => tokens[at] ?? { kind: 'end', text: '<EOF>', column: query.length };
-
-  function take(kind: Token['kind'], text?: string): Token | undefined {
-    const token = peek();
-    if (token.kind !== kind || (text !== undefined && token.text.toLowerCase() !== text)) return undefined;
-    at++;
-    return token;
-  }
-
-  function need(kind: Token['kind'], text?: string): Token {
-    return take(kind, text) ?? fail();
-  }
-
-  function fail(): never {
-    const { text, column } = peek();
-    if (REFUSED.includes(text.toLowerCase())) throw invalidQuery(`operator ${text} is not supported`);
-    throw unparsable(`Encountered " "${text}" "${text} "" at line 1, column ${column}.`);
-  }
-
-  function listOf<Item>(read: () => Item): readonly Item[] {
-    const items = [read()];
-    while (take('sign', ',')) items.push(read());
-    return items;
-  }
+  const { isNext, take, need, fail, needEnd } = readTokens<Kind>(query, TOKENS, refuse);
+  const listOf = <Item>(read: () => Item) => readSeparated(read, () => take('sign', ','));
 
   function readFields(): Pick<Statement, 'fields' | 'isCount'> {
-    if (take('sign', '*') || take('word', 'from')) return { fields: [], isCount: false };
+    if (take('sign', '*') || isNext('word', 'from')) return { fields: [], isCount: false };
     const fields = listOf(() => need('word').text);
     if (fields.length > 1 || fields[0]?.toLowerCase() !== 'count') return { fields, isCount: false };
     for (const sign of ['(', '*', ')']) need('sign', sign);
@@ -98,21 +73,16 @@ export function parseStatement(query: string): Statement {
   }
 
   function readOperator(): Operator {
-    const sign = peek();
-    if (sign.kind !== 'sign' || !isComparison(sign.text)) return fail();
-    at++;
-    return sign.text;
+    const operator = OPERATORS.find((sign) => take('sign', sign) !== undefined);
+    if (operator === undefined) throw fail('an operator');
+    return operator;
   }
 
   function readLiteral(): Literal {
-    const token = take('text') ?? take('number') ?? take('word', 'true') ?? need('word', 'false');
-    return { text: token.kind === 'word' ? token.text.toLowerCase() : token.text, isQuoted: token.kind === 'text' };
-  }
-
-  function readConditions(): readonly Condition[] {
-    const conditions = [readCondition()];
-    while (take('word', 'and')) conditions.push(readCondition());
-    return conditions;
+    const quoted = take('text');
+    if (quoted !== undefined) return { text: quoted.text.replace(/\\([\s\S])/g, '$1'), isQuoted: true };
+    const { text } = take('number') ?? need('word', 'true', 'false');
+    return { text: text.toLowerCase(), isQuoted: false };
   }
 
   function readTerm() {
@@ -132,41 +102,24 @@ export function parseStatement(query: string): Statement {
 
   need('word', 'select');
   const selection = readFields();
-  if (tokens[at - 1]?.text.toLowerCase() !== 'from') need('word', 'from');
+  need('word', 'from');
   const entity = need('word').text;
-  const conditions = take('word', 'where') ? readConditions() : [];
+  const conditions = take('word', 'where') ? readSeparated(readCondition, () => take('word', 'and')) : [];
   const isOrdered = take('word', 'orderby') ?? (take('word', 'order') && need('word', 'by'));
   const order = isOrdered ? listOf(readTerm) : [];
   const start = readCount('startposition', 1);
   const size = readCount('maxresults', USUAL_SIZE);
   if (size > MOST) throw invalidQuery(`value ${size} is too large. Max allowed value is ${MOST}`);
-  if (peek().kind !== 'end') fail();
+  needEnd();
   return { entity, ...selection, conditions, order, start, size };
 }
 
-function isComparison(text: string): text is Operator {
-  return OPERATORS.includes(text);
-}
-
-const TOKEN = /(\s+)|'((?:[^'\\]|\\[\s\S])*)'|([A-Za-z_][\w.]*)|(-?\d+(?:\.\d+)?)|(!=|<=|>=|[=<>(),*])/y;
-
-function tokenize(query: string): readonly Token[] {
-  const tokens: Token[] = [];
-  for (let at = 0; at < query.length; at = TOKEN.lastIndex) {
-    TOKEN.lastIndex = at;
-    const match = TOKEN.exec(query);
-    const column = at + 1;
-    if (match === null) {
-      const letter = query[at] ?? '';
-      const found = `Encountered: "${letter}" (${letter.charCodeAt(0)}), after : ""`;
-      throw unparsable(`Invalid content. Lexical error at line 1, column ${column}.  ${found}`);
-    }
-    const [, blank, text, word, number, sign] = match;
-    if (blank !== undefined) continue;
-    if (text !== undefined) tokens.push({ kind: 'text', text: text.replace(/\\([\s\S])/g, '$1'), column });
-    else if (word !== undefined) tokens.push({ kind: 'word', text: word, column });
-    else if (number !== undefined) tokens.push({ kind: 'number', text: number, column });
-    else tokens.push({ kind: 'sign', text: sign ?? '', column });
+function refuse({ kind, text, at }: TextToken<Kind>): Fault {
+  if (kind === 'unknown') {
+    const found = `Encountered: "${text[0]}" (${text.charCodeAt(0)}), after : ""`;
+    return unparsable(`Invalid content. Lexical error at line 1, column ${at + 1}.  ${found}`);
   }
-  return tokens;
+  if (REFUSED.includes(text.toLowerCase())) return invalidQuery(`operator ${text} is not supported`);
+  const [shown, column] = kind === 'end' ? ['<EOF>', at] : [text, at + 1];
+  return unparsable(`Encountered " "${shown}" "${shown} "" at line 1, column ${column}.`);
 }

@@ -7,7 +7,7 @@ import { type Order, parseStatement, type Statement } from './statement.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface PageOptions {
+interface PageOptions {
   /** Path of the API, such as `/services/data/v62.0`. */
   readonly prefix: string;
   readonly batchSize: number;

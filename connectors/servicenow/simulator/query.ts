@@ -13,7 +13,7 @@ export interface TextRules {
   readonly wildcards?: 'literal' | 'active';
 }
 
-export interface CompiledQuery {
+interface CompiledQuery {
   readonly test: (row: TableRow) => boolean;
   readonly order: readonly RowOrder[];
   /** Whether no two rows are equal in the order. */

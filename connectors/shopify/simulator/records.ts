@@ -100,7 +100,7 @@ const metafields = (index: number) =>
       ];
 
 /** Returns a metafield as it is read. Its JSON is the value of its type. */
-export function metafieldOf(given: TableRow): TableRow {
+function metafieldOf(given: TableRow): TableRow {
   const { namespace = 'custom', type, value } = given;
   const isText = /text_field$|^date|^url$|^color$/.test(String(type)) && !String(type).startsWith('list.');
   return { ...given, namespace, jsonValue: isText ? value : JSON.parse(String(value)) };

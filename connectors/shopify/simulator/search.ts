@@ -1,4 +1,4 @@
-import { type Fault, type FilterTree, fault } from '#connector/simulator';
+import { type Fault, type FilterTree, fault, groupOf, readSeparated } from '#connector/simulator';
 
 /**
  * The search syntax. Source: "Shopify API search syntax": terms are joined by AND, OR or a blank; `-` and NOT negate; parentheses group;
@@ -12,7 +12,7 @@ type Token =
   | { readonly kind: 'term'; readonly field: string; readonly comparator: string; readonly value: string };
 
 /** Makes the test of one term: `value` is unescaped, and `isPrefix` says whether an asterisk followed it. */
-export type MakeTest = (term: {
+type MakeTest = (term: {
   readonly field: string;
   readonly comparator: string;
   readonly value: string;
@@ -56,19 +56,16 @@ export function parseSearch(text: string, makeTest: MakeTest): FilterTree {
     at += 1;
     return true;
   };
-  const either = (): FilterTree => {
-    const operands = [all()];
-    while (skip('OR')) operands.push(all());
-    return operands.length === 1 ? (operands[0] ?? refused()) : { kind: 'or', operands };
-  };
-  const all = (): FilterTree => {
-    const operands = [one()];
-    while (at < tokens.length && !isNext('OR') && !isNext(')')) {
-      skip('AND');
-      operands.push(one());
-    }
-    return operands.length === 1 ? (operands[0] ?? refused()) : { kind: 'and', operands };
-  };
+  const either = (): FilterTree =>
+    groupOf(
+      'or',
+      readSeparated(all, () => skip('OR')),
+    );
+  const all = (): FilterTree =>
+    groupOf(
+      'and',
+      readSeparated(one, () => skip('AND') || (at < tokens.length && !isNext('OR') && !isNext(')'))),
+    );
   const one = (): FilterTree => {
     if (skip('-') || skip('NOT')) return { kind: 'not', operand: one() };
     if (skip('(')) {

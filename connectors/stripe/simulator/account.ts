@@ -1,19 +1,20 @@
 import {
-  type Changeable,
+  type Collection,
+  type CollectionSpec,
   type Column,
-  columnsFor,
+  createCollections,
   createConform,
-  createTable,
   cycle,
   type MovableClock,
-  makeRows,
   pick,
   schemaMembers,
   sparse,
+  type TableChange,
   type TableRow,
   times,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
+import { missing } from './fault.ts';
 
 /** Brings a record into the form of a schema. Rows are made from all members alike, so some have values that their schema cannot hold. */
 export const conform = createConform(official, { replacesWrong: true });
@@ -22,7 +23,7 @@ export const conform = createConform(official, { replacesWrong: true });
 interface Kind {
   readonly schema: string;
   readonly prefix: string;
-  /** The word of its events, and the actions that have one. */
+  /** The word of its events, and the actions that have one. The first is that of a creation. */
   readonly event: string;
   readonly actions: string;
 }
@@ -143,103 +144,51 @@ const TIMES =
   /^(?:due_date|effective_at|canceled_at|cancel_at|ended_at|trial_(?:start|end)|next_payment_attempt|automatically_finalizes_at|webhooks_delivered_at|next_pending_invoice_item_invoice)$/;
 const STEADY = /^(?:created|updated|start_date|period_(?:start|end)|billing_cycle_anchor)$/;
 
-/** An event: a change of a record. */
-export interface AccountEvent {
-  readonly type: string;
-  readonly object: TableRow;
-  readonly previous?: TableRow | undefined;
-}
+export type Records = Collection<CollectionSpec & Kind, Name>;
 
-/** A kind of records, with the rows that the search knows. */
-export interface Records extends Changeable, Kind {
-  readonly name: Name;
-  /** Ids of records that were deleted. */
-  readonly deleted: ReadonlySet<string>;
-  readonly indexed: () => readonly TableRow[];
+function specOf(name: Name, clock: MovableClock): CollectionSpec & Kind {
+  const kind: Kind = KINDS[name];
+  const { schema, prefix } = kind;
+  const members = schemaMembers(official, schema);
+  const now = () => Math.floor(clock.now() / 1000);
+  const steady = Object.keys(members).filter((path) => STEADY.test(path));
+  const timed = Object.keys(members).filter((path) => TIMES.test(path));
+  return {
+    ...kind,
+    members,
+    rows: ROWS,
+    vary: {
+      ...Object.fromEntries(steady.map((path) => [path, seconds(11 * HOUR_SECONDS)])),
+      ...Object.fromEntries(timed.map((path, index) => [path, later(2 + (index % 4))])),
+      ...{ currency: CURRENCIES, metadata: METADATA, livemode: () => false },
+      ...VARIED[name],
+    },
+    makeId: (index) => idOf(prefix, index),
+    initial: () => Object.fromEntries(steady.map((path) => [path, now()])),
+    created: ['created'],
+    touch: () => (schema === 'Product' ? { updated: now() } : {}),
+    shape: (row) => conform({ ...row, object: undefined }, schema),
+    label: Object.hasOwn(members, 'description') ? 'description' : 'nickname',
+  };
 }
 
 /** Creates the records of an account. */
 export function createRecords(
-  { clock, indexLagMs }: { readonly clock: MovableClock; readonly indexLagMs: number },
-  report: (event: AccountEvent) => void,
+  clock: MovableClock,
+  onChange: (name: Name, change: TableChange) => void,
 ): Readonly<Record<Name, Records>> {
-  const create = (name: Name): Records => {
-    const kind: Kind = KINDS[name];
-    const members = schemaMembers(official, kind.schema);
-    const steady = Object.keys(members).filter((path) => STEADY.test(path));
-    const timed = Object.keys(members).flatMap((path, index): [string, Column][] => {
-      if (STEADY.test(path)) return [[path, seconds(11 * HOUR_SECONDS)]];
-      return TIMES.test(path) ? [[path, later(2 + (index % 4))]] : [];
-    });
-    const varied = {
-      ...Object.fromEntries(timed),
-      currency: CURRENCIES,
-      metadata: METADATA,
-      livemode: () => false,
-      ...VARIED[name],
-    };
-    const isReplaced = (path: string) => Object.keys(varied).some((other) => path.startsWith(`${other}.`));
-    const own = Object.entries(columnsFor(members)).filter(([path]) => !isReplaced(path));
-    const columns = { ...Object.fromEntries(own), ...varied, id: (index: number) => idOf(kind.prefix, index) };
-    const shape = (row: TableRow) => conform({ ...row, object: undefined }, kind.schema);
-    const deleted = new Set<string>();
-    const waiting: { readonly key: string; readonly before: TableRow | undefined; readonly untilMs: number }[] = [];
-    let next = ROWS;
-    const table = createTable({
-      rows: makeRows(ROWS, columns).map(shape),
-      keyOf: ({ id }) => String(id),
-      touch: () => (kind.schema === 'Product' ? { updated: Math.floor(clock.now() / 1000) } : {}),
-      onChange: ({ key, before, after }) => {
-        if (indexLagMs > 0) waiting.push({ key, before, untilMs: clock.now() + indexLagMs });
-        if (after === undefined) deleted.add(key);
-        const action =
-          before === undefined ? (kind.actions.split(' ')[0] ?? '') : after === undefined ? 'deleted' : 'updated';
-        if (!kind.actions.split(' ').includes(action)) return;
-        report({
-          type: `${kind.event}.${action}`,
-          object: after ?? before ?? {},
-          previous: before && after && changedIn(before, after),
-        });
-      },
-    });
-    const label = Object.hasOwn(members, 'description') ? 'description' : 'nickname';
-    // A new record has its own id, and its times are now.
-    const born = () => {
-      const at = Math.floor(clock.now() / 1000);
-      return { ...Object.fromEntries(steady.map((path) => [path, at])), id: idOf(kind.prefix, next++) };
-    };
-    const insert = (values: TableRow) => table.insert(shape({ ...born(), ...values }));
-    const made = (number: number) =>
-      makeRows(
-        1,
-        mapColumns(columns, (column) => () => column(ROWS + number)),
-      )[0] ?? {};
-    return {
-      ...kind,
-      name,
-      deleted,
-      table: { ...table, insert, update: (key, values) => table.update(key, shape({ ...table.find(key), ...values })) },
-      keyOf: ({ id }) => String(id),
-      create: (number) => ({ ...made(number), ...born(), [label]: `New ${number}` }),
-      change: (number) => ({ [label]: `Changed ${number}`, metadata: { change: String(number) } }),
-      indexed: () => {
-        const rows = new Map(table.rows().map((row) => [String(row.id), row]));
-        for (const { key, before } of waiting.filter(({ untilMs }) => untilMs > clock.now()).reverse()) {
-          if (before === undefined) rows.delete(key);
-          else rows.set(key, before);
-        }
-        return [...rows.values()];
-      },
-    };
-  };
-  return Object.fromEntries(Object.keys(KINDS).map((name) => [name, create(name as Name)])) as Record<Name, Records>;
+  const names = Object.keys(KINDS) as readonly Name[];
+  return createCollections({
+    of: Object.fromEntries(names.map((name) => [name, specOf(name, clock)])) as Record<Name, CollectionSpec & Kind>,
+    clock,
+    writeTime: (ms) => Math.floor(ms / 1000),
+    refuse: () => undefined,
+    absent: (kind, id) => missing(nounOf(kind), id, 'id'),
+    onChange,
+  });
 }
 
-function mapColumns(columns: Readonly<Record<string, Column>>, map: (column: Column) => Column) {
-  return Object.fromEntries(Object.entries(columns).map(([path, column]) => [path, map(column)]));
-}
-
-function changedIn(before: TableRow, after: TableRow): TableRow {
-  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
+/** Returns the word for a record in messages. */
+export function nounOf({ event }: Pick<Kind, 'event'>): string {
+  return event.slice(event.lastIndexOf('.') + 1);
 }

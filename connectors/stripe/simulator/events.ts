@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import {
   type Call,
-  createTable,
+  createKeptTable,
   DAY_MS,
   Fault,
   json,
@@ -10,9 +10,11 @@ import {
   type Routes,
   type SimulatorMemory,
   type SimulatorOptions,
+  type TableChange,
   type TableRow,
 } from '#connector/simulator';
-import { type AccountEvent, conform } from './account.ts';
+import { conform, KINDS, type Name } from './account.ts';
+import { missing } from './fault.ts';
 import { listPage } from './lists.ts';
 
 /** The version of the API, which events have too. */
@@ -29,17 +31,17 @@ export function signatureOf(secret: string, body: string, nowMs: number): string
 /** Creates the events of an account, and the addresses to which they are sent. */
 export function createEvents(clock: MovableClock, send: SimulatorOptions['send'], memory: SimulatorMemory) {
   const events: TableRow[] = [];
-  const saved = memory.load();
-  const endpoints = createTable({
-    rows: Array.isArray(saved) ? saved.map(Object) : [],
-    keyOf: ({ id }) => String(id),
-    onChange: () => memory.save(endpoints.rows()),
-  });
+  const endpoints = createKeptTable({ memory, makeId: (index) => `we_Sim${index}` });
 
-  function report({ type, object, previous }: AccountEvent): void {
+  function report(name: Name, { before, after }: TableChange): void {
+    const { event: word, actions }: { readonly event: string; readonly actions: string } = KINDS[name];
+    const known = actions.split(' ');
+    const action = before === undefined ? known[0] : after === undefined ? 'deleted' : 'updated';
+    if (action === undefined || !known.includes(action)) return;
+    const type = `${word}.${action}`;
     const id = `evt_Sim${String(events.length).padStart(10, '0')}`;
     const created = Math.floor(clock.now() / 1000);
-    const data = { object, ...(previous && { previous_attributes: previous }) };
+    const data = { object: after ?? before, ...(before && after && { previous_attributes: changedIn(before, after) }) };
     const request = { id: `req_${id}`, idempotency_key: null };
     const event = {
       id,
@@ -73,7 +75,7 @@ export function createEvents(clock: MovableClock, send: SimulatorOptions['send']
     'GET /v1/events': (call) => listPage(call, 'event', kept()),
     'GET /v1/events/{id}': ({ params: { id = '' } }: Call) => {
       const event = kept().find((each) => each.id === id);
-      if (event === undefined) throw new Fault(404, 'resource_missing', `No such event: '${id}'`, { fields: ['id'] });
+      if (event === undefined) throw missing('event', id, 'id');
       return json(event);
     },
     'GET /v1/webhook_endpoints': (call) => {
@@ -84,16 +86,19 @@ export function createEvents(clock: MovableClock, send: SimulatorOptions['send']
       const { url, enabled_events, api_version = VERSION, description = null } = nestedValues(call.body.form());
       if (!URL.canParse(String(url)))
         throw new Fault(400, 'url_invalid', 'Invalid URL: An explicit scheme must be provided.', { fields: ['url'] });
-      const id = `we_Sim${clock.now()}${endpoints.version()}`;
       const created = Math.floor(clock.now() / 1000);
-      const own = { secret: `whsec_${id}`, status: 'enabled', object: 'webhook_endpoint', metadata: {} };
-      return show(endpoints.insert({ id, url, enabled_events, api_version, description, created, ...own }), true);
+      const own = { secret: `whsec_${randomUUID()}`, status: 'enabled', object: 'webhook_endpoint', metadata: {} };
+      return show(endpoints.insert({ url, enabled_events, api_version, description, created, ...own }), true);
     },
     'DELETE /v1/webhook_endpoints/{id}': ({ params: { id = '' } }) => {
-      if (endpoints.remove(id) === undefined)
-        throw new Fault(404, 'resource_missing', `No such webhook endpoint: '${id}'`, { fields: ['id'] });
+      if (endpoints.remove(id) === undefined) throw missing('webhook endpoint', id, 'id');
       return json({ id, object: 'webhook_endpoint', deleted: true });
     },
   };
   return { report, routes };
+}
+
+function changedIn(before: TableRow, after: TableRow): TableRow {
+  const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.fromEntries(changed.map((name) => [name, before[name] ?? null]));
 }

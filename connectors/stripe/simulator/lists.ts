@@ -1,24 +1,26 @@
 import {
   type Call,
-  Fault,
   json,
   nestedValues,
+  type PageStyle,
   type SimulatedResponse,
   type TableRow,
+  takePage,
   valueAt,
 } from '#connector/simulator';
-import { compileSearch, invalid } from './search.ts';
+import { invalid, missing } from './fault.ts';
+import { COMPARES, compileSearch } from './search.ts';
 
 /** Parameters of lists whose member has another path. */
 const PATHS: Readonly<Record<string, string>> = { subscription: 'parent.subscription_details.subscription' };
-const PAGING = new Set(['limit', 'starting_after', 'ending_before', 'expand']);
+const CONTROLS = new Set(['limit', 'starting_after', 'ending_before', 'expand']);
 /** Lists of several values. */
 const ANY_OF: Readonly<Record<string, string>> = { ids: 'id', lookup_keys: 'lookup_key', types: 'type' };
 
 /** Returns one page of a list, the newest records first. Source: "Pagination", and the parameters of each list. */
 export function listPage(call: Call, noun: string, rows: readonly TableRow[]): SimulatedResponse {
   const values = nestedValues(call.query);
-  const filters = Object.entries(values).filter(([name]) => !PAGING.has(name));
+  const filters = Object.entries(values).filter(([name]) => !CONTROLS.has(name));
   const found = newestFirst(rows).filter((row) => filters.every(([name, value]) => matches(row, name, value)));
   return json({ object: 'list', url: call.path, ...pageOf(call, noun, found) });
 }
@@ -31,12 +33,12 @@ export function newestFirst(rows: readonly TableRow[]): readonly TableRow[] {
 /** Returns the lines of an invoice, in their own order. */
 export function pageOf(call: Call, noun: string, rows: readonly TableRow[]) {
   const [after, before] = [call.query.get('starting_after'), call.query.get('ending_before')];
-  const limit = limitOf(call);
+  const { size: limit } = takePage(rows, PAGING, call);
   if (after !== null && before !== null)
     throw invalid('You can only specify one of these parameters: starting_after, ending_before.');
   const indexOf = (id: string, param: string) => {
     const index = rows.findIndex((row) => row.id === id);
-    if (index < 0) throw new Fault(400, 'resource_missing', `No such ${noun}: '${id}'`, { fields: [param] });
+    if (index < 0) throw missing(noun, id, param);
     return index;
   };
   const end = before === null ? rows.length : indexOf(before, 'ending_before');
@@ -49,14 +51,11 @@ export function pageOf(call: Call, noun: string, rows: readonly TableRow[]) {
   return { data, has_more: call.isStuck || (before === null ? start + limit < rows.length : start > 0) };
 }
 
-function limitOf({ query }: Call): number {
-  const text = query.get('limit') ?? '10';
-  const limit = Number(text);
-  if (!/^\d{1,9}$/.test(text) || limit < 1 || limit > 100) {
-    throw invalid(`Invalid integer: limit must be between 1 and 100, but is ${text}.`, 'limit');
-  }
-  return limit;
-}
+/** The limit of every page, and the cursor of a search. */
+const PAGING: PageStyle = {
+  ...{ kind: 'cursor', cursor: 'page', size: 'limit', usual: 10, most: 100, beyond: 'refused' },
+  refuse: (message, param) => invalid(`Invalid ${param}: ${message}`, param),
+};
 
 function matches(row: TableRow, name: string, value: unknown): boolean {
   const held = valueAt(row, PATHS[name] ?? ANY_OF[name] ?? name);
@@ -66,12 +65,13 @@ function matches(row: TableRow, name: string, value: unknown): boolean {
   if (name === 'status' && value === 'ended') return ['canceled', 'incomplete_expired'].includes(String(held));
   if (typeof value !== 'object' || value === null) return held != null && String(held) === String(value);
   return Object.entries(value).every(([word, bound]) => {
-    if (!['gt', 'gte', 'lt', 'lte'].includes(word)) return matches(Object(held ?? {}), word, bound);
-    if (held == null) return false;
-    const [left, right] = [Number(held), Number(bound)];
-    return word === 'gt' ? left > right : word === 'gte' ? left >= right : word === 'lt' ? left < right : left <= right;
+    const compare = COMPARES[SIGNS[word] ?? ''];
+    if (compare === undefined) return matches(Object(held ?? {}), word, bound);
+    return held != null && compare(Number(held), Number(bound));
   });
 }
+
+const SIGNS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
 /** `customer.*` stands for all events of this kind. */
 function isLike(text: string, pattern: string): boolean {
@@ -81,23 +81,7 @@ function isLike(text: string, pattern: string): boolean {
 /** Returns one page of a search. Source: "Search", and the operations `GET /v1/…/search`. */
 export function searchPage(call: Call, name: string, rows: readonly TableRow[]): SimulatedResponse {
   const test = compileSearch(name, call.query.get('query') ?? '');
-  const limit = limitOf(call);
-  const start = startOf(call.query.get('page'));
   const found = newestFirst(rows).filter(test);
-  const next = call.isStuck ? start : start + limit;
-  const hasMore = next < found.length;
-  return json({
-    object: 'search_result',
-    url: call.path,
-    data: found.slice(start, start + limit),
-    has_more: hasMore,
-    next_page: hasMore ? Buffer.from(`page:${next}`).toString('base64') : null,
-  });
-}
-
-function startOf(page: string | null): number {
-  if (page === null) return 0;
-  const [, start] = /^page:(\d+)$/.exec(Buffer.from(page, 'base64').toString()) ?? [];
-  if (start === undefined) throw invalid('The page is none of those that a search returned.', 'page');
-  return Number(start);
+  const { rows: data, next = null } = takePage(found, PAGING, call);
+  return json({ object: 'search_result', url: call.path, data, has_more: next !== null, next_page: next });
 }

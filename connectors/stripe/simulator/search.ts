@@ -1,4 +1,5 @@
-import { Fault, type TableRow, valueAt } from '#connector/simulator';
+import { type Fault, type TableRow, valueAt } from '#connector/simulator';
+import { invalid } from './fault.ts';
 
 /** The types of fields in a search, which decide the comparison. Source: "Search", search query language. */
 type Kind = 'token' | 'string' | 'numeric';
@@ -76,8 +77,9 @@ function compileClause(name: string, field: string, operator: string, written: s
   const text = unquote(written);
   if (kind === 'numeric') {
     const number = Number(text);
-    if (operator === '~' || text.trim() === '' || Number.isNaN(number)) throw unsupported(field, operator);
-    return (row) => read(row) != null && compare(Number(read(row)), operator, number);
+    const compare = COMPARES[operator];
+    if (compare === undefined || text.trim() === '' || Number.isNaN(number)) throw unsupported(field, operator);
+    return (row) => read(row) != null && compare(Number(read(row)), number);
   }
   if (!isQuoted && !/^-?\d+$/.test(text)) throw invalid(`The value of \`${field}\` needs quotation marks.`);
   const wanted = text.toLowerCase();
@@ -97,12 +99,14 @@ function kindOf(name: string, field: string): Kind | 'metadata' {
   return kind;
 }
 
-function compare(left: number, operator: string, right: number): boolean {
-  if (operator === '<') return left < right;
-  if (operator === '<=') return left <= right;
-  if (operator === '>') return left > right;
-  return operator === '>=' ? left >= right : left === right;
-}
+/** The comparisons of searches, and those of lists under their words. */
+export const COMPARES: Readonly<Record<string, (left: number, right: number) => boolean>> = {
+  '<': (left, right) => left < right,
+  '<=': (left, right) => left <= right,
+  '>': (left, right) => left > right,
+  '>=': (left, right) => left >= right,
+  ':': (left, right) => left === right,
+};
 
 /** An exact match of a string finds every text with all words of the query in the same order. */
 function hasWords(text: string, query: string): boolean {
@@ -121,8 +125,4 @@ function unquote(written: string): string {
 
 function unsupported(field: string, operator: string): Fault {
   return invalid(`The operator \`${operator}\` is not supported for the field \`${field}\`.`);
-}
-
-export function invalid(message: string, param?: string): Fault {
-  return new Fault(400, 'parameter_invalid', message, param === undefined ? {} : { fields: [param] });
 }

@@ -7,9 +7,9 @@ import {
   type TableRow,
   times,
 } from '#connector/simulator';
-import type { Name, Records } from './account.ts';
+import { type Name, nounOf, type Records } from './account.ts';
+import { invalid, missing } from './fault.ts';
 import { readForm } from './form.ts';
-import { invalid } from './search.ts';
 
 type All = Readonly<Record<Name, Records>>;
 
@@ -126,7 +126,7 @@ const INITIAL: Readonly<Record<Name, Initial>> = {
 /** Changes a record. */
 export function update(call: Call, records: Records): SimulatedResponse {
   const id = call.params.id ?? '';
-  const old = find(records, id, 'id');
+  const old = records.get(id);
   const values = valuesOf(call, records, old);
   // The items of a subscription are changed by their own ids, which this simulator does not do.
   const { items: _, ...kept } = values;
@@ -136,7 +136,7 @@ export function update(call: Call, records: Records): SimulatedResponse {
 /** Deletes a record. */
 export function remove(call: Call, records: Records, all: All): SimulatedResponse {
   const id = call.params.id ?? '';
-  const row = find(records, id, 'id');
+  const row = records.get(id);
   if (records.name === 'invoices' && row.status !== 'draft') {
     throw invalid('You can only delete draft invoices. To void an invoice, use its own endpoint.');
   }
@@ -147,21 +147,12 @@ export function remove(call: Call, records: Records, all: All): SimulatedRespons
   return json({ id, object: row.object, deleted: true });
 }
 
-/** Returns a record. A deleted customer is still found, without its members. */
-export function get(call: Call, records: Records): SimulatedResponse {
-  const id = call.params.id ?? '';
-  if (records.name === 'customers' && records.deleted.has(id)) return json({ id, object: 'customer', deleted: true });
-  return json(find(records, id, 'id'));
-}
-
 /**
- * Returns a record.
- * @throws Fault 404 where there is none, or 400 if a parameter names it
+ * Returns a record that a parameter names.
+ * @throws Fault 400
  */
-export function find({ table, event }: Records, id: string, param: string): TableRow {
-  const row = table.find(id);
-  const noun = event.split('.').at(-1);
-  if (row === undefined)
-    throw new Fault(param === 'id' ? 404 : 400, 'resource_missing', `No such ${noun}: '${id}'`, { fields: [param] });
+function find(records: Records, id: string, param: string): TableRow {
+  const row = records.table.find(id);
+  if (row === undefined) throw missing(nounOf(records), id, param);
   return row;
 }

@@ -1,4 +1,5 @@
 import {
+  atHosts,
   type Call,
   createOAuthServer,
   Fault,
@@ -18,7 +19,7 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: { graceMs: 1_800_000 } },
 };
 
-/** The organisations of the user. */
+/** Organisations. The user has the first one. */
 export const TENANTS = ['Demo Company (NZ)', 'Second Company'].map((tenantName, index) => ({
   id: `e1eede29-f875-4a5d-8470-17f6a29a88b${index}`,
   authEventId: 'd99ecdfe-391d-43d2-b834-17636ba90e8d',
@@ -29,45 +30,35 @@ export const TENANTS = ['Demo Company (NZ)', 'Second Company'].map((tenantName, 
   updatedDateUtc: '2025-05-15T01:35:13.849116Z',
 }));
 
-const HOSTS = { authorize: 'login.xero.com', token: 'identity.xero.com', api: 'api.xero.com' };
+export const API_HOST = 'api.xero.com';
 const LIFETIME_MS = 1_800_000;
 const REFRESH_MS = 60 * 86_400_000;
 
 /** Creates the log-in and the list of connections. Source: "The standard authorization code flow". */
-export function createLogin(memory: SimulatorMemory, clock: MovableClock, tenants: number) {
+export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const server = createOAuthServer({
     ...{ title: 'Xero simulator', clients: CLIENTS, clock, memory, clientAuthentication: 'basic' },
     lifetimes: { codeMs: 300_000, accessMs: LIFETIME_MS, refreshMs: REFRESH_MS },
     isLasting: (scope) => scope.split(' ').includes('offline_access'),
     accessTokens: [DEMO_ACCESS_TOKEN],
   });
-  const at = (host: string, { host: meant }: Call) => {
-    if (meant !== undefined && meant !== host) throw new Fault(404, 'NotFound', 'There is nothing at this host.');
-  };
   const routes: Routes = {
-    'GET /identity/connect/authorize': (call) => {
-      at(HOSTS.authorize, call);
-      return server.authorize(call);
-    },
-    'POST /connect/token': (call) => {
-      at(HOSTS.token, call);
-      return server.token(call);
-    },
+    'GET /identity/connect/authorize': atHosts(['login.xero.com'], server.authorize),
+    'POST /connect/token': atHosts(['identity.xero.com'], server.token),
   };
-  const list = () => json(TENANTS.slice(0, tenants));
+  const ofUser = TENANTS.slice(0, 1);
+  const list = () => json(ofUser);
 
   /**
    * Checks the token and the organisation.
    * @throws Fault 401 or 403
    */
   function authenticate(call: Call): void {
-    at(HOSTS.api, call);
     const token = readBearer(call.headers.authorization);
     if (token === undefined || !server.accepts(token))
       throw new Fault(401, 'Unauthorized', 'AuthenticationUnsuccessful');
     if (!call.path.startsWith('/api.xro/')) return;
-    const tenant = call.headers['xero-tenant-id'];
-    if (!TENANTS.slice(0, tenants).some(({ tenantId }) => tenantId === tenant))
+    if (!ofUser.some(({ tenantId }) => tenantId === call.headers['xero-tenant-id']))
       throw new Fault(403, 'Forbidden', 'AuthenticationUnsuccessful');
   }
 

@@ -239,7 +239,7 @@ function fillParts(all: Records): void {
   }
 }
 
-export function collectionOf(all: Records, plural: string): Collection<Kindred> {
+function collectionOf(all: Records, plural: string): Collection<Kindred> {
   const found = Object.values(all).find((each) => each.plural === plural);
   if (found === undefined) throw new Error(`There are no ${plural}.`);
   return found;

@@ -1,4 +1,14 @@
-import { escapePattern, Fault, type FilterField, type FilterLiteral, type FilterTree } from '#connector/simulator';
+import {
+  escapePattern,
+  Fault,
+  type FilterField,
+  type FilterLiteral,
+  type FilterTree,
+  groupOf,
+  readSeparated,
+  readTokens,
+  type TextToken,
+} from '#connector/simulator';
 
 /** The types of values in a filter. Xero compares an id with `Guid("…")` only. */
 export type Kind = 'string' | 'guid' | 'number' | 'boolean' | 'date' | 'datetime';
@@ -6,27 +16,17 @@ export type Kind = 'string' | 'guid' | 'number' | 'boolean' | 'date' | 'datetime
 /** Marks the field of a method such as `Contains`, which fails for a record without a value. */
 const CALLED = '()';
 
-type Token = readonly [kind: 'text' | 'number' | 'name' | 'sign', text: string];
+type Part = 'text' | 'number' | 'name' | 'sign';
 
 const TOKENS =
-  /\s*(?:"((?:[^"\\]|"")*)"|(-?\d+(?:\.\d+)?)(?![\w.])|([A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)|(==|!=|<>|<=|>=|&&|\|\||[=<>(),]))/y;
+  /"(?<text>(?:[^"\\]|"")*)"|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|(?<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)|(?<sign>==|!=|<>|<=|>=|&&|\|\||[=<>(),])/;
 
 export function queryFault(message: string): Fault {
   return new Fault(400, 'QueryParseException', message);
 }
 
-function tokensOf(text: string): readonly Token[] {
-  const pattern = new RegExp(TOKENS);
-  const tokens: Token[] = [];
-  while (pattern.lastIndex < text.trimEnd().length) {
-    const at = pattern.lastIndex;
-    const [whole, string, number, name, sign] = pattern.exec(text) ?? [];
-    if (whole === undefined) throw queryFault(`Syntax error (at index ${at})`);
-    if (string !== undefined) tokens.push(['text', string.replaceAll('""', '"')]);
-    else if (number !== undefined) tokens.push(['number', number]);
-    else tokens.push(name === undefined ? ['sign', sign ?? ''] : ['name', name]);
-  }
-  return tokens;
+function refuse({ kind, text, at }: TextToken<Part>): Fault {
+  return queryFault(kind === 'unknown' ? `Syntax error (at index ${at})` : `Syntax error at '${text}'`);
 }
 
 const OPERATORS = {
@@ -40,8 +40,6 @@ const OPERATORS = {
   '>=': '>=',
 } as const;
 
-const isOperator = (text: string): text is keyof typeof OPERATORS => Object.hasOwn(OPERATORS, text);
-
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
   Contains: (text) => `%${text}%`,
   StartsWith: (text) => `${text}%`,
@@ -53,54 +51,39 @@ const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
  * @throws Fault 400 for a text that is no filter
  */
 export function parseWhere(where: string, kindOf: (field: string) => Kind | undefined): FilterTree {
-  const tokens = tokensOf(where);
-  let at = 0;
-  const peek = (): Token => tokens[at] ?? ['sign', ''];
-  const isWord = (...words: readonly string[]) => peek()[0] !== 'text' && words.includes(peek()[1].toLowerCase());
-  const fail = () => queryFault(`Syntax error at '${peek()[1]}'`);
+  const { isNext, take, need, fail, needEnd } = readTokens<Part>(where, TOKENS, refuse);
+  const textOf = (text: string) => text.replaceAll('""', '"');
 
-  function take(kind: Token[0], text?: string): string {
-    const [found, value] = peek();
-    if (found !== kind || (text !== undefined && value !== text)) throw fail();
-    at++;
-    return value;
-  }
-
-  function joined(kind: 'and' | 'or', words: readonly string[], parseOperand: () => FilterTree): FilterTree {
-    const operands = [parseOperand()];
-    while (isWord(...words)) {
-      at++;
-      operands.push(parseOperand());
-    }
-    const [only] = operands;
-    return operands.length === 1 && only !== undefined ? only : { kind, operands };
-  }
-
-  const parseOr = (): FilterTree => joined('or', ['or', '||'], parseAnd);
-  const parseAnd = (): FilterTree => joined('and', ['and', '&&'], parseOne);
+  const parseOr = (): FilterTree =>
+    groupOf(
+      'or',
+      readSeparated(parseAnd, () => take('name', 'or') ?? take('sign', '||')),
+    );
+  const parseAnd = (): FilterTree =>
+    groupOf(
+      'and',
+      readSeparated(parseOne, () => take('name', 'and') ?? take('sign', '&&')),
+    );
 
   function parseOne(): FilterTree {
-    if (!isWord('(')) return parseTest();
-    at++;
+    if (take('sign', '(') === undefined) return parseTest();
     const inside = parseOr();
-    take('sign', ')');
+    need('sign', ')');
     return inside;
   }
 
   function parseTest(): FilterTree {
-    const path = take('name').split('.');
-    const method = isWord('(') ? path.pop() : undefined;
+    const path = need('name').text.split('.');
+    const method = isNext('sign', '(') ? path.pop() : undefined;
     const field = path.join('.');
     const kind = kindOf(field);
     if (kind === undefined) throw queryFault(`No property or field '${field}' exists`);
     if (method !== undefined) return parseMethod(field, kind, method);
-    const [, sign] = peek();
-    if (!isOperator(sign)) throw fail();
-    at++;
+    const [sign, operator] = Object.entries(OPERATORS).find(([each]) => take('sign', each) !== undefined) ?? [];
+    if (operator === undefined) throw fail('an operator');
     const [value, valueKind] = parseValue();
-    const operator = OPERATORS[sign];
     if (value === null) {
-      if (operator !== '=' && operator !== '!=') throw fail();
+      if (operator !== '=' && operator !== '!=') throw fail('a value');
       return { kind: 'test', field, operator: operator === '=' ? 'IS NULL' : 'IS NOT NULL', values: [] };
     }
     const isOrdered = kind === 'number' || kind === 'date' || kind === 'datetime';
@@ -114,38 +97,37 @@ export function parseWhere(where: string, kindOf: (field: string) => Kind | unde
   function parseMethod(field: string, kind: Kind, method: string): FilterTree {
     const pattern = Object.hasOwn(PATTERNS, method) ? PATTERNS[method] : undefined;
     if (pattern === undefined || kind !== 'string') throw queryFault(`No applicable method '${method}' exists`);
-    take('sign', '(');
-    const text = take('text');
-    take('sign', ')');
+    need('sign', '(');
+    const text = textOf(need('text').text);
+    need('sign', ')');
     return { kind: 'test', field: field + CALLED, operator: 'LIKE', values: [pattern(escapePattern(text))] };
   }
 
   function parseValue(): readonly [FilterLiteral, Kind] {
-    const [kind, text] = peek();
-    at++;
-    if (kind === 'text') return [text, 'string'];
-    if (kind === 'number') return [text, 'number'];
-    if (kind === 'sign') throw fail();
+    const quoted = take('text');
+    if (quoted !== undefined) return [textOf(quoted.text), 'string'];
+    const number = take('number');
+    if (number !== undefined) return [number.text, 'number'];
+    const { text } = need('name');
     if (text === 'null') return [null, 'string'];
     if (text === 'true' || text === 'false') return [text === 'true', 'boolean'];
     if (/^guid$/i.test(text)) return [parseArguments('text')[0]?.toLowerCase() ?? '', 'guid'];
     if (text === 'DateTime') return [timeOf(parseArguments('number').map(Number)), 'datetime'];
-    throw fail();
+    throw fail('a value');
   }
 
   function parseArguments(kind: 'text' | 'number'): readonly string[] {
-    take('sign', '(');
-    const values = [take(kind)];
-    while (isWord(',')) {
-      at++;
-      values.push(take(kind));
-    }
-    take('sign', ')');
+    need('sign', '(');
+    const values = readSeparated(
+      () => need(kind).text,
+      () => take('sign', ','),
+    );
+    need('sign', ')');
     return values;
   }
 
   const tree = parseOr();
-  if (at < tokens.length) throw fail();
+  needEnd();
   return tree;
 }
 

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import {
-  createTable,
+  createKeptTable,
   Fault,
   json,
   type Routes,
+  type SimulatorMemory,
   type SimulatorOptions,
   type TableChange,
   type TableRow,
@@ -15,8 +16,12 @@ const AT = '2024-01-01T00:00:00Z';
 const secretOf = (id: unknown) => `dGhpcyBzZWNyZXQ${id}`;
 
 /** Creates the registered webhooks, and sends them events. Source: the Webhooks API; "Verifying and authenticating webhooks". */
-export function createWebhooks(send: SimulatorOptions['send'], now: () => number) {
-  const table = createTable({ rows: [], keyOf: ({ id }) => String(id) });
+export function createWebhooks(send: SimulatorOptions['send'], now: () => number, memory: SimulatorMemory) {
+  const table = createKeptTable({
+    memory,
+    makeId: (index) => `01WEBHOOK${index + 1}`,
+    initial: () => ({ created_at: AT, updated_at: AT }),
+  });
   let made = 0;
   const find = (id = '') => {
     const row = table.find(id);
@@ -25,11 +30,7 @@ export function createWebhooks(send: SimulatorOptions['send'], now: () => number
   };
   const routes: Routes = {
     [`GET ${PATH}`]: () => json({ webhooks: table.rows(), meta: { has_more: false } }),
-    [`POST ${PATH}`]: ({ body }) => {
-      made++;
-      const stamps = { id: `01WEBHOOK${made}`, created_at: AT, updated_at: AT };
-      return json({ webhook: table.insert({ ...Object(body.object().webhook), ...stamps }) }, 201);
-    },
+    [`POST ${PATH}`]: ({ body }) => json({ webhook: table.insert(Object(body.object().webhook)) }, 201),
     [`DELETE ${PATH}/{id}`]: ({ params: { id } }) => {
       table.remove(String(find(id).id));
       return { status: 204 };

@@ -5,9 +5,12 @@ import {
   FOLDS,
   filterFieldOf,
   type Members,
+  readSeparated,
+  readTokens,
   sortRows,
   type TableRow,
   type TextRule,
+  type TextToken,
 } from '#connector/simulator';
 import type { Module } from './modules.ts';
 
@@ -21,8 +24,14 @@ export interface Query {
   readonly offset: number;
 }
 
-const TOKENS = /\s*(?:('(?:[^']|'')*')|(-?\d+(?:\.\d+)?)(?![\w.])|([A-Za-z_]\w*)|(<=|>=|!=|[=<>(),]))/y;
-const RESERVED = /^(?:select|from|where|and|or|not|in|like|is|null|between|order|by|limit|offset|group|as|external)$/i;
+type Kind = 'text' | 'number' | 'word' | 'sign';
+
+const TOKENS =
+  /'(?<text>(?:[^']|'')*)'|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|(?<word>[A-Za-z_]\w*)|(?<sign><=|>=|!=|[=<>(),])/;
+const RESERVED = 'select from where and or not in like is null between order by limit offset group as external'.split(
+  ' ',
+);
+const OPERATORS = ['=', '!=', '<', '<=', '>', '>='] as const;
 const MOST = { columns: 50, criteria: 25, values: 50, rows: 2000, window: 100_000, sorts: 10 };
 
 /**
@@ -31,98 +40,82 @@ const MOST = { columns: 50, criteria: 25, values: 50, rows: 2000, window: 100_00
  * @throws Fault 400 for a query that Zoho CRM does not accept
  */
 export function parseQuery(text: string): Query {
-  const tokens = tokensOf(text);
-  let at = 0;
+  const { isNext, take, need, fail, needEnd } = readTokens<Kind>(text, TOKENS, refuse);
   let criteria = 0;
-  const peek = () => tokens[at] ?? '';
-  const take = () => tokens[at++] ?? '';
-  const accept = (word: string) => peek().toLowerCase() === word && at++ >= 0;
-  const expect = (word: string) => {
-    if (!accept(word)) throw syntax(`${word} expected near ${peek()}`);
+  const name = (): string => {
+    if (isNext('word') && !isNext('word', ...RESERVED)) return need('word').text;
+    throw fail('a name');
   };
-  const name = (mayQuote = false): string => {
-    const token = take();
-    if (mayQuote && token.startsWith("'")) return unquote(token);
-    if (!/^[A-Za-z_]\w*$/.test(token) || RESERVED.test(token)) throw syntax(`a name expected near ${token}`);
-    return token;
-  };
-  const listOf = <Item>(read: () => Item): readonly Item[] => {
-    const items = [read()];
-    while (accept(',')) items.push(read());
-    return items;
-  };
+  const listOf = <Item>(read: () => Item) => readSeparated(read, () => take('sign', ','));
   const literal = () => {
-    const token = take();
-    if (token.startsWith("'")) return unquote(token);
-    if (/^-?\d/.test(token)) return token;
-    throw syntax(`a value expected near ${token}`);
+    const token = take('text') ?? take('number');
+    if (token === undefined) throw fail('a value');
+    return unquote(token);
   };
   const count = () => {
-    const token = take();
-    if (!/^\d+$/.test(token)) throw syntax(`a number expected near ${token}`);
-    return Number(token);
+    const number = need('number').text;
+    if (!/^\d+$/.test(number)) throw syntax(`a number expected near ${number}`);
+    return Number(number);
   };
 
   function criterion(): FilterTree {
     if (++criteria > MOST.criteria) throw new Fault(400, 'LIMIT_EXCEEDED', 'maximum criteria limit exceeded');
     const field = name();
-    if (accept('is')) {
-      const operator = accept('not') ? 'IS NOT NULL' : 'IS NULL';
-      expect('null');
+    if (take('word', 'is')) {
+      const operator = take('word', 'not') ? 'IS NOT NULL' : 'IS NULL';
+      need('word', 'null');
       return { kind: 'test', field, operator, values: [] };
     }
-    const negation = accept('not') ? 'NOT ' : '';
-    if (accept('in')) {
-      expect('(');
+    const negation = take('word', 'not') ? 'NOT ' : '';
+    if (take('word', 'in')) {
+      need('sign', '(');
       const values = listOf(literal);
-      expect(')');
+      need('sign', ')');
       if (values.length > MOST.values) throw new Fault(400, 'LIMIT_EXCEEDED', 'maximum in values limit exceeded');
       return { kind: 'test', field, operator: `${negation}IN`, values };
     }
-    if (accept('like')) {
+    if (take('word', 'like')) {
       const pattern = literal().replace(/[\\_]/g, '\\$&');
       if (!/^%?[^%]+%?$/.test(pattern)) throw syntax(`a pattern expected near ${pattern}`);
       return { kind: 'test', field, operator: `${negation}LIKE`, values: [pattern] };
     }
-    const operator = ['=', '!=', '<', '<=', '>', '>='].find((each) => each === peek());
-    if (operator === undefined || negation !== '') throw syntax(`an operator expected near ${peek()}`);
-    take();
-    return { kind: 'test', field, operator: operator as '=', values: [literal()] };
+    const operator = negation === '' ? OPERATORS.find((sign) => take('sign', sign) !== undefined) : undefined;
+    if (operator === undefined) throw fail('an operator');
+    return { kind: 'test', field, operator, values: [literal()] };
   }
 
   function operand(): FilterTree {
-    if (!accept('(')) return criterion();
+    if (take('sign', '(') === undefined) return criterion();
     const inner = pair();
-    expect(')');
+    need('sign', ')');
     return inner;
   }
 
   function pair(): FilterTree {
     const first = operand();
-    const word = peek().toLowerCase();
-    if (word !== 'and' && word !== 'or') return first;
-    take();
-    return { kind: word, operands: [first, operand()] };
+    const kind = (['and', 'or'] as const).find((word) => take('word', word) !== undefined);
+    return kind === undefined ? first : { kind, operands: [first, operand()] };
   }
 
-  expect('select');
-  const columns = listOf(() => name(true));
-  expect('from');
+  need('word', 'select');
+  const columns = listOf(() => {
+    const quoted = take('text');
+    return quoted === undefined ? name() : unquote(quoted);
+  });
+  need('word', 'from');
   const module = name();
-  expect('where');
+  need('word', 'where');
   const where = pair();
   const sort = () => {
     const field = name();
-    const isDescending = accept('desc');
-    if (!isDescending) accept('asc');
+    const isDescending = take('word', 'desc') !== undefined;
+    if (!isDescending) take('word', 'asc');
     return { name: field, isDescending };
   };
-  const isSorted = accept('order');
-  if (isSorted) expect('by');
-  const order = isSorted ? listOf(sort) : [];
-  const limit = accept('limit') ? count() : 200;
-  const offset = accept('offset') ? count() : 0;
-  if (at < tokens.length) throw syntax(`the end expected near ${peek()}`);
+  const order = take('word', 'order') && need('word', 'by') ? listOf(sort) : [];
+  const limit = take('word', 'limit') ? count() : 200;
+  const offset = take('word', 'offset') ? count() : 0;
+  needEnd();
   if (new Set(order.map((each) => each.name)).size < order.length) {
     throw new Fault(400, 'DUPLICATE_DATA', 'duplicate data');
   }
@@ -132,20 +125,12 @@ export function parseQuery(text: string): Query {
   return { columns, module, where, order, limit, offset };
 }
 
-function tokensOf(text: string): readonly string[] {
-  const tokens: string[] = [];
-  TOKENS.lastIndex = 0;
-  while (text.slice(TOKENS.lastIndex).trim() !== '') {
-    const start = TOKENS.lastIndex;
-    const match = TOKENS.exec(text);
-    if (match === null) throw syntax(`${text.slice(start, start + 20)} is no part of a query`);
-    tokens.push(match[0].trim());
-  }
-  return tokens;
+function unquote({ kind, text }: TextToken<Kind>): string {
+  return kind === 'text' ? text.replaceAll("''", "'") : text;
 }
 
-function unquote(token: string): string {
-  return token.slice(1, -1).replaceAll("''", "'");
+function refuse({ kind, text }: TextToken<Kind>, wanted: string): Fault {
+  return syntax(kind === 'unknown' ? `${text.slice(0, 20)} is no part of a query` : `${wanted} expected near ${text}`);
 }
 
 function syntax(message: string): Fault {
@@ -157,7 +142,7 @@ function invalid(message: string): Fault {
 }
 
 /** Options of the comparison, which Zoho CRM does not document. */
-export interface Comparison {
+interface Comparison {
   readonly text: TextRule;
   /** Whether `!=`, `not in` and `not like` match records without a value. */
   readonly matchesMissing: boolean;

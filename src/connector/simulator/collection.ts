@@ -8,10 +8,10 @@ import type { SimulatedResponse } from './response.ts';
 import { empty } from './response.ts';
 import type { Call, RouteHandler, Routes } from './route.ts';
 import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
-import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
+import { createKeptTable, type TableChange, type TableOptions, type TableRow } from './table.ts';
 
 /** A kind of record of a provider, as data. The kit makes rows, ids, times, checks of input and changes on request from it. */
-export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch'> {
+export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch' | 'shape'> {
   readonly members: Members;
   /** Number of rows at the start. */
   readonly rows: number;
@@ -102,20 +102,18 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
   const columns = { ...Object.fromEntries(own), ...vary, [key]: makeId };
   const initialOf = typeof initial === 'function' ? initial : () => initial;
   const label = spec.label ?? labelOf(members);
-  const saved: { readonly rows?: unknown; readonly next?: unknown } = Object(spec.memory?.load());
-  let next = typeof saved.next === 'number' ? saved.next : rows;
-  const table: Table = createTable({
-    rows: Array.isArray(saved.rows) ? saved.rows.map(Object) : makeRows(rows, columns),
-    keyOf: (row) => String(row[key]),
-    initial: (given) => ({ ...blankOf(members), ...initialOf(given), [key]: makeId(next++) }),
+  const table = createKeptTable({
+    key,
+    makeId,
+    memory: spec.memory,
+    rows: makeRows(rows, columns),
+    initial: (given) => ({ ...blankOf(members), ...initialOf(given) }),
     stamps: { clock: options.clock, write: writeTime, created: spec.created ?? [], changed: spec.changed ?? [] },
-    onChange: (change) => {
-      spec.memory?.save({ next, rows: table.rows(true) });
-      onChange(name, change);
-    },
+    onChange: (change) => onChange(name, change),
     deleted: spec.deleted,
     retired: spec.retired,
     touch: spec.touch,
+    shape: spec.shape,
   });
   return {
     ...spec,

@@ -66,6 +66,7 @@ export {
 } from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
+export { createRepeater, type RepeaterOptions } from './repeat.ts';
 export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';
 export { atHosts, type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
 export {
@@ -83,7 +84,16 @@ export {
 } from './rows.ts';
 export { createSearchIndex, type SearchIndex } from './search-index.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
-export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
+export {
+  createKeptTable,
+  createTable,
+  type KeptTableOptions,
+  type Table,
+  type TableChange,
+  type TableOptions,
+  type TableRow,
+} from './table.ts';
+export { groupOf, readSeparated, readTokens, type TextToken, type TokenReader } from './tokens.ts';
 export {
   createEnteredWebhooks,
   type EnteredWebhook,

@@ -10,7 +10,7 @@ import { createMovableClock, type MovableClock } from './clock.ts';
 import { Fault, fault, KIT_CODES } from './fault.ts';
 import type { OfficialJudge } from './official/judge.ts';
 import { empty, html, json, type SimulatedResponse } from './response.ts';
-import { type Call, createRouter, type Router, type Routes } from './route.ts';
+import { atHosts, type Call, createRouter, type Router, type Routes } from './route.ts';
 import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
 
 /** A simulated provider as data: mostly tables. */
@@ -19,6 +19,8 @@ export interface SimulatedProvider {
   /** Routes without authentication, such as the log-in or public descriptions. */
   readonly open?: Routes;
   readonly authenticate?: Guard;
+  /** The hosts of `routes`. A request that is meant for another host has the status 404. Default: any. */
+  readonly hosts?: readonly string[];
   /** Returns an error in the provider's form. */
   readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => SimulatedResponse;
   /** Judges all requests and responses of routes, also of open ones, by the provider's official description. */
@@ -152,8 +154,11 @@ async function responseOf(server: Server, received: SimulatedRequest): Promise<S
 
 async function respond({ provider, open, routes }: Server, call: Call): Promise<SimulatedResponse> {
   if (open.has(call.path)) return open.dispatch(call);
-  provider.authenticate?.(call);
-  return routes.dispatch(call);
+  const dispatch = (at: Call) => {
+    provider.authenticate?.(at);
+    return routes.dispatch(at);
+  };
+  return provider.hosts === undefined ? dispatch(call) : atHosts(provider.hosts, dispatch)(call);
 }
 
 /** Returns the response with an error. If the description does not know its form, the response says so instead. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { SimulatorMemory } from '../contract.ts';
 
 /** A row of a table: a record in the provider's form. */
 export type TableRow = Readonly<Record<string, unknown>>;
@@ -24,6 +25,8 @@ export interface TableOptions {
   readonly retired?: TableRow;
   /** Returns the values that each change sets in addition, such as the next version of the row. */
   readonly touch?: (row: TableRow) => TableRow;
+  /** Brings each row into the provider's form before it is stored. It must keep the key. */
+  readonly shape?: (row: TableRow) => TableRow;
 }
 
 /** A change of a row. Without `before` the row was created, without `after` it was removed. */
@@ -58,10 +61,12 @@ export interface Table {
 /** Creates a table. */
 export function createTable(options: TableOptions): Table {
   const { keyOf, initial = () => ({}), stamps, deleted, retired, touch = () => ({}), onChange } = options;
-  const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));
+  const { shape = (row: TableRow) => row } = options;
+  const byKey = new Map(options.rows.map((row) => [keyOf(row), shape(row)]));
   let version = 0;
 
-  function put(row: TableRow): TableRow {
+  function put(given: TableRow): TableRow {
+    const row = shape(given);
     const key = keyOf(row);
     const before = byKey.get(key);
     byKey.set(key, row);
@@ -109,4 +114,32 @@ export function createTable(options: TableOptions): Table {
     },
     version: () => version,
   };
+}
+
+/** A table whose rows have ids of the provider. */
+export interface KeptTableOptions extends Partial<Omit<TableOptions, 'keyOf'>> {
+  /** Keeps the rows over a restart. */
+  readonly memory?: SimulatorMemory | undefined;
+  /** The column that is the id. Default `id`. */
+  readonly key?: string;
+  /** Returns the id of the row at an index. Without it, creators of rows name the id. */
+  readonly makeId?: (index: number) => unknown;
+}
+
+/** Creates a table that can outlive a restart, such as that of registered webhooks. No id is given twice. */
+export function createKeptTable({ memory, key = 'id', makeId, ...options }: KeptTableOptions): Table {
+  const { rows = [], initial = () => ({}), onChange } = options;
+  const saved: { readonly rows?: unknown; readonly next?: unknown } = Object(memory?.load());
+  let next = typeof saved.next === 'number' ? saved.next : rows.length;
+  const table: Table = createTable({
+    ...options,
+    rows: Array.isArray(saved.rows) ? saved.rows.map(Object) : rows,
+    keyOf: (row) => String(row[key]),
+    initial: (given, all) => ({ ...initial(given, all), ...(makeId && { [key]: makeId(next++) }) }),
+    onChange: (change) => {
+      memory?.save({ next, rows: table.rows(true) });
+      onChange?.(change);
+    },
+  });
+  return table;
 }

@@ -6,6 +6,7 @@ import {
   columnsFor,
   compileFilter,
   createCollections,
+  createKeptTable,
   createMovableClock,
   createResults,
   createTable,
@@ -385,6 +386,23 @@ describe('the pages of a simulated provider', () => {
     expect([first, second, third].map((id = '') => results.find(id))).to.deep.equal([undefined, [2], [3]]);
     await clock.advance(1001);
     expect(results.find('r2')).to.equal(undefined);
+  });
+});
+
+describe('a table that is kept', () => {
+  it('gives no id twice, also after a restart', () => {
+    const held: { value?: unknown } = {};
+    const memory = { load: () => held.value, save: (value: unknown) => Object.assign(held, { value }) };
+    const open = () => createKeptTable({ memory, makeId: (index) => 900 + index });
+    const first = open();
+    const ids = [first.insert({ name: 'a' }), first.insert({ name: 'b' })].map(({ id }) => String(id));
+    first.remove(ids[0] ?? '');
+    const second = open();
+    second.insert({ name: 'c' });
+    expect(second.rows()).to.deep.equal([
+      { id: 901, name: 'b' },
+      { id: 902, name: 'c' },
+    ]);
   });
 });
 

@@ -89,7 +89,7 @@ const MOST_KEPT_BYTES = 600_000_000;
 /** Time in milliseconds after which jobs that have ended are deleted: a week, as documented. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;
 
-export interface JobKind<Content extends JobContent> {
+interface JobKind<Content extends JobContent> {
   readonly root: string;
   readonly jobType: 'V2Query' | 'V2Ingest';
   /** States in which a job can be deleted, in addition to those of jobs that have ended. */
