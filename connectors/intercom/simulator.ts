@@ -74,7 +74,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const gone: TableRow[] = [];
   const login = createOAuthServer({
     ...{ title: 'Intercom simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
-    ...{ clientAuthentication: 'body', tokenRedirect: 'unsaid', isLasting: () => false },
+    ...{ clientAuthentication: 'body', tokenRedirect: 'unsaid', responseType: 'unsaid', isLasting: () => false },
     accessTokens: [DEMO_ACCESS_TOKEN],
     tokenResponse: ({ access_token }) => ({ token_type: 'Bearer', token: access_token, access_token }),
   });
@@ -107,7 +107,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       open: {
         'GET /oauth': (call) => {
           if (call.host !== undefined && !/^app\.(?:eu\.|au\.)?intercom\.com$/.test(call.host)) throw nothing();
-          return login.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
+          return login.authorize(call);
         },
         'POST /auth/eagle/token': (call) => login.token(call),
       },
