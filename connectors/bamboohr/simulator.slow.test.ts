@@ -142,6 +142,11 @@ describe('the BambooHR simulator', () => {
     ]);
   });
 
+  it('changes the owner of the key by the id 0', async () => {
+    await post('/api/v1/employees/0', { city: 'Bern' });
+    expect((await get('/api/v1/employees/101?fields=city')).body).to.deep.equal({ id: '101', city: 'Bern' });
+  });
+
   it('wants a window for time off', async () => {
     const response = await get('/api/v1/time_off/requests?start=2025-01-01');
     expect([response.status, words(response)]).to.deep.equal([400, 'Invalid or missing end date']);
