@@ -115,7 +115,7 @@ export function createSimulator(options: GitHubSimulatorOptions): Simulator {
         }),
       }),
       routes: { ...lists.routes, ...createWrites(records, clock), ...webhooks.routes } satisfies Routes,
-      commands: { ...login.commands, ...changesOf(records) },
+      commands: { ...login.commands, ...changesOf(records.changeable) },
     },
     options,
   );
