@@ -3,7 +3,6 @@ import {
   changesOf,
   createMovableClock,
   createOfficialJudges,
-  type Deviation,
   type Fault,
   json,
   type Routes,
@@ -16,6 +15,7 @@ import {
   type TableChange,
   type TableRow,
   takePage,
+  undescribed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { ENTRIES, FIELDS, refuse, showField } from './simulator/fields.ts';
@@ -35,17 +35,13 @@ export const DEMO_CONFIGURATION = {
 };
 
 const ROOT = '/rest/api/3';
-const LOGIN_PARTS = ['query', 'body', 'response', 'errors'] as const;
-const DEVIATIONS: readonly Deviation[] = [
-  ...['GET /authorize', 'POST /oauth/token', 'GET /oauth/token/accessible-resources'].map(
-    (operation): Deviation => ({
-      ...{ operation, unjudged: LOGIN_PARTS },
-      reason: 'The log-in is at other hosts, and the description of the platform does not have it.',
-    }),
+const createJudge = createOfficialJudges(
+  official,
+  undescribed(
+    'The log-in is at other hosts, and the description of the platform does not have it.',
+    ...['GET /authorize', 'POST /oauth/token', 'GET /oauth/token/accessible-resources'],
   ),
-];
-
-const createJudge = createOfficialJudges(official, DEVIATIONS);
+);
 
 /** Creates a simulator of a Jira Cloud site in memory, with the log-in of Atlassian. */
 export function createSimulator(options: SimulatorOptions): Simulator {

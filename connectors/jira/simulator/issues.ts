@@ -49,7 +49,7 @@ export function createIssueRoutes(site: Site, directory: Directory): Routes {
       for (const row of [...children, { id }]) site.issues.table.remove(String(row.id));
       return empty();
     },
-    ...transitionRoutes(site, find),
+    ...transitionRoutes(site, directory.now, find),
     ...noteRoutes(site, 'comments', find),
     ...noteRoutes(site, 'worklogs', find),
   };
@@ -58,8 +58,8 @@ export function createIssueRoutes(site: Site, directory: Directory): Routes {
 function search(site: Site, directory: Directory, call: Call) {
   const { jql = '', fields, maxResults = 50, nextPageToken } = call.body.object();
   const names = Array.isArray(fields) ? fields.map(String) : ['id'];
-  const { test, compare } = compileJql(String(jql), directory);
-  const found = site.issues.table.rows().filter(test).sort(compare);
+  const { test, sort } = compileJql(String(jql), directory);
+  const found = sort(site.issues.table.rows().filter(test));
   const most = names.every((name) => name === 'id' || name === 'key') ? MOST_IDS : MOST_RECORDS;
   const query = new URLSearchParams({ maxResults: String(maxResults) });
   if (typeof nextPageToken === 'string') query.set('nextPageToken', nextPageToken);
@@ -75,7 +75,7 @@ function search(site: Site, directory: Directory, call: Call) {
 type Find = (call: Call) => TableRow;
 
 /** Every status leads to every other one. */
-function transitionRoutes(site: Site, find: Find): Routes {
+function transitionRoutes(site: Site, now: () => number, find: Find): Routes {
   const transitions = (ENTRIES.status ?? []).map((to, index) => ({
     id: `${index + 1}1`,
     name: `Move to ${to.name}`,
@@ -103,7 +103,7 @@ function transitionRoutes(site: Site, find: Find): Routes {
       const isDone = Object(statusCategory).key === 'done';
       site.issues.table.update(String(row.id), {
         ...site.issues.read(fieldsIn(call.body.object()), row),
-        ...{ status, resolution: isDone ? '10000' : null, resolutiondate: isDone ? Date.now() : null },
+        ...{ status, resolution: isDone ? '10000' : null, resolutiondate: isDone ? now() : null },
       });
       return empty();
     },
