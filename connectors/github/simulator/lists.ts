@@ -1,9 +1,7 @@
 import {
   type Call,
-  createBudget,
   Fault,
   json,
-  type MovableClock,
   type RouteHandler,
   type Routes,
   type SimulatedResponse,
@@ -25,12 +23,6 @@ import {
 } from './search.ts';
 
 export const notFound = () => new Fault(404, 'NOT_FOUND', 'Not Found');
-
-interface ListsOptions {
-  readonly clock: MovableClock;
-  readonly searchesPerMinute?: number;
-  readonly searchWindow?: number;
-}
 
 export const isNamed = (left: unknown, right: unknown) => String(left).toLowerCase() === String(right).toLowerCase();
 
@@ -125,11 +117,7 @@ interface Searched {
 }
 
 /** Creates the routes that read. */
-export function createLists(
-  records: Records,
-  { clock, searchesPerMinute = Infinity, searchWindow = 1000 }: ListsOptions,
-) {
-  const searches = createBudget({ calls: searchesPerMinute, windowMs: 60_000, clock });
+export function createLists(records: Records, { searchWindow = 1000 }: { readonly searchWindow?: number }) {
   const { repositories } = records;
   const work = { rows: () => [...records.issues.rows(), ...records.pull_requests.rows()] };
 
@@ -163,7 +151,6 @@ export function createLists(
   }
 
   function search(call: Call, { rows, form, order, schema }: Searched) {
-    searches.take();
     const { query } = call;
     const matching = rows.filter(compileSearch(query.get('q') ?? '', form));
     const number = countIn(call, 'page', 1);
