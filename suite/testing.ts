@@ -29,6 +29,7 @@ import { type CreateSimulator, type ServedSimulator, serveSimulator } from './se
  * the core above it.
  */
 
+export { callProvider, type TestCall } from './call.ts';
 export { discoverAll, withoutThreads } from './discover.ts';
 export { judge } from './judge.ts';
 export { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';

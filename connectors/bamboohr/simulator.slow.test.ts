@@ -1,38 +1,24 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Simulator } from '#connector';
-import { stopServer } from '../../suite/stop-server.ts';
+import { callProvider, type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator } from './simulator.ts';
 
 const KEY = `Basic ${Buffer.from('demo-key:anything').toString('base64')}`;
 const JSON_HEADERS = { authorization: KEY, accept: 'application/json' };
 
 describe('the BambooHR simulator', () => {
-  let simulator: Simulator;
-  let server: Server;
-  let root: string;
+  let simulator: ServedSimulator;
 
-  before((done) => {
-    server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1', () => {
-      root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      done();
-    });
+  before(async () => {
+    simulator = await serveSimulator('bamboohr', createSimulator);
   });
-  after(() => stopServer(server));
-  beforeEach(() => {
-    simulator = createSimulator();
-  });
+  after(() => simulator.stop());
+  beforeEach(() => simulator.reset());
 
-  const get = (path: string, headers: Record<string, string> = JSON_HEADERS) => fetch(root + path, { headers });
-  const post = (path: string, body: unknown) =>
-    fetch(root + path, {
-      method: 'POST',
-      headers: { ...JSON_HEADERS, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+  const get = (path: string, headers: Record<string, string> = JSON_HEADERS) =>
+    callProvider(simulator.url + path, { headers });
+  const post = (path: string, body: object) => callProvider(simulator.url + path, { headers: JSON_HEADERS, body });
   const query = (body: object) => post('/api/v2/datasets/employee/data', { fields: ['eeid'], ...body });
-  const words = (response: Response) => response.headers.get('x-bamboohr-error-message');
+  const words = (response: { readonly headers: Headers }) => response.headers.get('x-bamboohr-error-message');
 
   it('lets in the key of acme with any password, and nobody else', async () => {
     const wrong = { ...JSON_HEADERS, authorization: `Basic ${Buffer.from('demo-key2:x').toString('base64')}` };
@@ -59,17 +45,17 @@ describe('the BambooHR simulator', () => {
       page: 2,
       pageSize: 2,
     });
-    expect(await response.json()).to.deep.equal({
+    expect(response.body).to.deep.equal({
       data: [{ fields: { eeid: '390', status: 'Inactive' } }, { fields: { eeid: '385', status: 'Inactive' } }],
       meta: { totalItems: 60 },
     });
   });
 
   it('describes columns without a number and a type, and fields with both', async () => {
-    const columns = await (await get('/api/v1_2/datasets/employee/fields')).json();
+    const columns = (await get('/api/v1_2/datasets/employee/fields')).body;
     const first = { name: 'firstName', label: 'First Name', entityName: 'personal' };
     expect(Object(columns).fields).to.deep.include(first);
-    const fields = await (await get('/api/v1/meta/fields')).json();
+    const fields = (await get('/api/v1/meta/fields')).body;
     expect(fields).to.deep.include({ name: 'T-Shirt Size', id: 4401, type: 'list', alias: 'customTShirtSize' });
     expect(fields).to.deep.include({ name: 'Pay rate - Currency code', id: '19.1', alias: 'payRate', type: 'text' });
   });
@@ -80,7 +66,7 @@ describe('the BambooHR simulator', () => {
       filter: 'eeid le 103',
       orderBy: 'eeid asc',
     });
-    expect((await readJson(response)).data).to.deep.equal([
+    expect(response.body.data).to.deep.equal([
       { fields: { eeid: '101', dependentFirstName: 'ASHLEY' } },
       { fields: { eeid: '101', dependentFirstName: 'ashley' } },
       { fields: { eeid: '102', dependentFirstName: null } },
@@ -90,7 +76,7 @@ describe('the BambooHR simulator', () => {
 
   it('gives no order where none is asked for', async () => {
     const [first, second] = await Promise.all([query({ pageSize: 1 }), query({ pageSize: 1 })]);
-    expect(await first?.json()).not.to.deep.equal(await second?.json());
+    expect(first?.body).not.to.deep.equal(second?.body);
   });
 
   const REFUSED: readonly (readonly [string, object, number, string])[] = [
@@ -116,7 +102,7 @@ describe('the BambooHR simulator', () => {
   for (const [what, body, status, code] of REFUSED) {
     it(`refuses ${what}`, async () => {
       const response = await query(body);
-      expect([response.status, (await readJson(response)).code]).to.deep.equal([status, code]);
+      expect([response.status, response.body.code]).to.deep.equal([status, code]);
       expect(response.headers.get('content-type')).to.equal('application/problem+json');
     });
   }
@@ -124,12 +110,12 @@ describe('the BambooHR simulator', () => {
   it('answers a filter of one value in a list, and of many options', async () => {
     const one = await query({ filter: "lastName in ('Smith')" });
     const many = await query({ filter: "jobInformationDepartment in ('R&D','Marketing') and status eq 'Active'" });
-    expect([(await readJson(one)).meta?.totalItems, (await readJson(many)).meta?.totalItems]).to.deep.equal([44, 74]);
+    expect([one.body.meta?.totalItems, many.body.meta?.totalItems]).to.deep.equal([44, 74]);
   });
 
   it('drops fields it does not know from an employee, and takes names and numbers', async () => {
     const response = await get('/api/v1/employees/105?fields=firstName,nope,19,terminationDate');
-    expect(await response.json()).to.deep.equal({
+    expect(response.body).to.deep.equal({
       id: '105',
       firstName: 'Zoe\u0308',
       '19': '27000.00 USD',
@@ -156,21 +142,15 @@ describe('the BambooHR simulator', () => {
     ]);
   });
 
+  it('changes the owner of the key by the id 0', async () => {
+    await post('/api/v1/employees/0', { city: 'Bern' });
+    expect((await get('/api/v1/employees/101?fields=city')).body).to.deep.equal({ id: '101', city: 'Bern' });
+  });
+
   it('wants a window for time off', async () => {
     const response = await get('/api/v1/time_off/requests?start=2025-01-01');
     expect([response.status, words(response)]).to.deep.equal([400, 'Invalid or missing end date']);
     const all = await get('/api/v1/time_off/requests?start=2025-02-28&end=2025-02-28&status=superceded,denied');
-    expect(await all.json()).to.have.length(24);
+    expect(all.body).to.have.length(24);
   });
 });
-
-interface Body {
-  readonly code?: string;
-  readonly data?: unknown;
-  readonly meta?: { readonly totalItems: number };
-}
-
-/** Reads a body of JSON. The type is not checked, because the tests compare every member that they read. */
-async function readJson(response: Response): Promise<Body> {
-  return (await response.json()) as Body;
-}

@@ -4,7 +4,7 @@ import { BoxClient, BoxDeveloperTokenAuth, BoxOAuth, OAuthConfig } from 'box-nod
 import { WebhooksManager } from 'box-node-sdk/managers';
 import { NetworkSession } from 'box-node-sdk/networking';
 import { expect } from 'chai';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator, type TestCall } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN, SIGNATURE_KEYS } from './simulator.ts';
 
 const HEADERS = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
@@ -31,18 +31,13 @@ describe('the Box simulator', () => {
     return new NetworkSession({ baseUrls: { baseUrl: url, uploadUrl: `${url}/api`, oauth2Url: `${url}/api/oauth2` } });
   }
 
-  async function call(path: string, body?: string | FormData | URLSearchParams, more: More = {}) {
-    const { method = body === undefined ? 'GET' : 'POST', headers } = more;
-    const type = typeof body === 'string' && { 'content-type': 'application/json' };
-    const init = { method, headers: { ...HEADERS, ...type, ...headers }, redirect: 'manual' as const };
-    const response = await fetch(simulator.url + path, { ...init, ...(body !== undefined && { body }) });
-    const text = await response.text();
-    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
-    return { status: response.status, headers: response.headers, text, body: parsed };
-  }
+  const call = (path: string, body?: TestCall['body'], { headers, ...more }: TestCall = {}) =>
+    callProvider(simulator.url + path, { body, headers: { ...HEADERS, ...headers }, ...more });
 
   const find = async (query: string, more: Readonly<Record<string, string>> = {}) =>
-    ((await call(`/2.0/search?${new URLSearchParams({ query, ...more })}`)).body.entries ?? []).map(({ name }) => name);
+    ((await call(`/2.0/search?${new URLSearchParams({ query, ...more })}`)).body.entries ?? []).map(
+      ({ name }: { name: string }) => name,
+    );
   const fileOf = (text: string) => Readable.from([Buffer.from(text)]);
   const upload = (name: string, text: string, id = '0') =>
     client.uploads.uploadFile({ attributes: { name, parent: { id } }, file: fileOf(text) });
@@ -50,9 +45,9 @@ describe('the Box simulator', () => {
   it("lets Box's SDK log in, use a refresh token once, and go on", async () => {
     const [clientId, clientSecret] = ['demo-client', 'demo-secret'];
     const query = `client_id=${clientId}&response_type=code&redirect_uri=https://app.example/&auto=approve`;
-    const { headers } = await call(`/api/oauth2/authorize?${query}`);
+    const { location } = await call(`/api/oauth2/authorize?${query}`);
     const auth = new BoxOAuth({ config: new OAuthConfig({ clientId, clientSecret }) });
-    const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const code = location.searchParams.get('code') ?? '';
     const first = await auth.getTokensAuthorizationCodeGrant(code, session());
     expect(first).to.include({ expiresIn: 3600, tokenType: 'bearer' });
     await auth.refreshToken(session());
@@ -125,7 +120,7 @@ describe('the Box simulator', () => {
     expect(body).to.deep.equal({ type: 'folder', id, etag: '1', tags: ['a b', "O'Neil"], description: 'd' });
     expect(inner.pathCollection?.entries.map(({ name }) => name)).to.deep.equal(['All Files', 'Näme']);
     const put = async (folder: string, value: object) =>
-      (await call(`/2.0/folders/${folder}`, JSON.stringify(value), { method: 'PUT' })).status;
+      (await call(`/2.0/folders/${folder}`, value, { method: 'PUT' })).status;
     expect(await Promise.all([put(id, { name: 'a/b' }), put('99', { name: 'x' })])).to.deep.equal([400, 404]);
     expect((await call(`/2.0/folders/${id}`, undefined, { method: 'DELETE' })).body.code).to.equal('folder_not_empty');
     await client.folders.deleteFolderById(id, { queryParams: { recursive: true } });
@@ -167,7 +162,7 @@ describe('the Box simulator', () => {
     const hook = { target, address: 'https://app.example/hook', triggers: [...triggers] };
     const webhook = await client.webhooks.createWebhook(hook);
     expect((await client.webhooks.getWebhooks()).entries?.map((each) => each.id)).to.deep.equal([webhook.id]);
-    expect((await call('/2.0/webhooks', JSON.stringify(hook))).status).to.equal(409);
+    expect((await call('/2.0/webhooks', hook)).status).to.equal(409);
     const file = (await upload('new', 'x', id)).entries?.[0]?.id ?? '';
     await client.files.updateFileById(file, { requestBody: { name: 'renamed 日本' } });
     await client.files.deleteFileById(file);
@@ -188,13 +183,4 @@ function formOf(name: string, text: string): FormData {
   form.set('attributes', JSON.stringify({ name, parent: { id: '0' } }));
   form.set('file', new Blob([text]), name);
   return form;
-}
-
-type More = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
-
-/** A response body. Its type is not checked, because the tests compare every member that they read. */
-interface ResponseBody {
-  readonly [member: string]: unknown;
-  readonly context_info?: Readonly<Record<string, unknown>>;
-  readonly entries?: readonly Readonly<Record<string, unknown>>[];
 }

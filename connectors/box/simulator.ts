@@ -4,7 +4,6 @@ import {
   bearer,
   type Call,
   changesOf,
-  createBudget,
   createMovableClock,
   createOfficialJudges,
   type Deviation,
@@ -19,6 +18,7 @@ import {
   shareMemory,
   simulate,
   takePage,
+  undescribed,
   withNullMembers,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
@@ -36,18 +36,11 @@ export { deliver, SIGNATURE_KEYS } from './simulator/webhooks.ts';
 /** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = {};
 
-export interface BoxSimulatorOptions extends SimulatorOptions {
-  /** Maximum number of calls per user and minute. Box allows 1,000. Default: no limit. */
-  readonly callsPerMinute?: number;
-}
-
 /** The reasons why Box's description is not the whole truth. */
 const DEVIATIONS: readonly Deviation[] = [
-  ...['GET /api/oauth2/authorize', 'POST /oauth2/token', 'GET /d/1/{link}/download'].map(
-    (operation): Deviation => ({
-      ...{ operation, unjudged: ['query', 'body', 'response'] },
-      reason: 'The log-in and downloads have hosts of their own.',
-    }),
+  ...undescribed(
+    'The log-in and downloads have hosts of their own.',
+    ...['GET /api/oauth2/authorize', 'POST /oauth2/token', 'GET /d/1/{link}/download'],
   ),
   {
     operation: 'GET /search',
@@ -89,8 +82,8 @@ function withoutLeast(schema: JsonSchema): JsonSchema {
 const createJudge = createOfficialJudges(official, DEVIATIONS);
 
 /** Creates a simulator of one user's files and folders in memory. */
-export function createSimulator(options: BoxSimulatorOptions): Simulator {
-  const { memory, send, callsPerMinute: calls } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const webhooks = createWebhooks(() => drive, { clock, memory: shareMemory(memory, 'webhooks'), send });
@@ -110,7 +103,6 @@ export function createSimulator(options: BoxSimulatorOptions): Simulator {
       clock,
       print,
       official: createJudge((path) => path.replace(/^\/(?:api\/)?2\.0\//, '/')),
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
       authenticate: bearer(login.accepts),
       limits: { bytes: MOST_BYTES + 100_000, parts: 10 },
       headers: { 'box-request-id': '0b1c2d3e4f5a6b7c8' },

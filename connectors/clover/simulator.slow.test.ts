@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DAY_MS } from '#connector/simulator';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator, type TestCall } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN, MERCHANT_ID } from './simulator.ts';
 
 const HEADERS = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, 'content-type': 'application/json' };
@@ -14,24 +14,13 @@ describe('the Clover simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  async function call(path: string, { method = 'GET', body, headers = HEADERS }: CallOptions = {}) {
-    const response = await fetch(simulator.url + path, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
-    return { status: response.status, headers: response.headers, body: parsed };
-  }
+  const call = (path: string, options: TestCall = {}) =>
+    callProvider(simulator.url + path, { headers: HEADERS, ...options });
 
-  const at = (path: string, options?: CallOptions) => call(`/v3/merchants/${MERCHANT_ID}/${path}`, options);
+  const at = (path: string, options?: TestCall) => call(`/v3/merchants/${MERCHANT_ID}/${path}`, options);
   const list = async (name: string, ...filters: readonly string[]) => {
-    const query = new URLSearchParams([
-      ['limit', '1000'],
-      ...filters.map((filter): [string, string] => ['filter', filter]),
-    ]);
+    const query = new URLSearchParams({ limit: '1000' });
+    for (const filter of filters) query.append('filter', filter);
     return (await at(`${name}?${query}`)).body.elements ?? [];
   };
 
@@ -51,21 +40,17 @@ describe('the Clover simulator', () => {
   it('gives a pair of tokens for a code, and another for a refresh token that is used once', async () => {
     const address = encodeURIComponent('https://app.example/back?x=1');
     const login = await call(`/oauth/v2/authorize?client_id=demo-client&redirect_uri=${address}&state=s&auto=approve`);
-    const back = new URL(login.headers.get('location') ?? '').searchParams;
-    expect(Object.fromEntries(back)).to.include({
-      x: '1',
-      merchant_id: MERCHANT_ID,
-      client_id: 'demo-client',
-      state: 's',
-    });
+    const back = login.location.searchParams;
+    const added = { merchant_id: MERCHANT_ID, client_id: 'demo-client', state: 's' };
+    expect(Object.fromEntries(back)).to.include({ x: '1', ...added });
     const client = { client_id: 'demo-client', client_secret: 'demo-secret' };
-    const exchange = { method: 'POST', body: { ...client, code: back.get('code') } };
+    const exchange = { body: { ...client, code: back.get('code') } };
     const first = await call('/oauth/v2/token', exchange);
     const seconds = Date.now() / 1000;
     expect(first.body.access_token_expiration).to.be.within(seconds + 1700, seconds + 1900);
     expect(first.body.refresh_token_expiration).to.be.above(seconds + 360 * 86_400);
     expect((await call('/oauth/v2/token', exchange)).body.message).to.equal('Failed to validate authentication code');
-    const renew = { method: 'POST', body: { client_id: 'demo-client', refresh_token: first.body.refresh_token } };
+    const renew = { body: { client_id: 'demo-client', refresh_token: first.body.refresh_token } };
     const second = await call('/oauth/v2/refresh', renew);
     const authorization = `Bearer ${second.body.access_token}`;
     expect((await at('items', { headers: { ...HEADERS, authorization } })).status).to.equal(200);
@@ -77,9 +62,9 @@ describe('the Clover simulator', () => {
   it('wants JSON, the right secret, and each request at its own host', async () => {
     const body = { client_id: 'demo-client', client_secret: 'wrong', code: 'x' };
     const statuses = await Promise.all([
-      call('/oauth/v2/token', { method: 'POST', body }),
-      call('/oauth/v2/token', { method: 'POST', body, headers: { ...HEADERS, 'content-type': 'text/plain' } }),
-      call('/oauth/v2/token', { method: 'POST', body, headers: { ...HEADERS, forwarded: 'host=www.clover.com' } }),
+      call('/oauth/v2/token', { body }),
+      call('/oauth/v2/token', { body, headers: { ...HEADERS, 'content-type': 'text/plain' } }),
+      call('/oauth/v2/token', { body, headers: { ...HEADERS, forwarded: 'host=www.clover.com' } }),
       call('/oauth/v2/authorize?client_id=demo-client', { headers: { ...HEADERS, forwarded: 'host=api.clover.com' } }),
     ]);
     expect(statuses.map(({ status }) => status)).to.deep.equal([401, 415, 404, 404]);
@@ -87,7 +72,7 @@ describe('the Clover simulator', () => {
 
   it('joins filters by AND, ignores cases of texts, and knows a wildcard in names of items', async () => {
     const names = async (...filters: readonly string[]) =>
-      new Set((await list('items', ...filters)).map(({ name }) => name));
+      new Set((await list('items', ...filters)).map(({ name }: { name: string }) => name));
     expect(await names('name=CAESAR SALAD')).to.deep.equal(new Set(['Caesar Salad', 'caesar salad']));
     expect(await names('name=c*', 'name!=CAESAR SALAD')).to.deep.equal(new Set(['Crème brûlée', "Chef's Special"]));
     expect(await list('items', 'price>=999', 'price<1200')).to.have.length(13);
@@ -100,8 +85,8 @@ describe('the Clover simulator', () => {
     const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
     const count = async (name: string) => {
-      const response = (await (await fetch(url + name, { headers: HEADERS })).json()) as ResponseBody;
-      return response.elements?.length;
+      const { body } = await callProvider(url + name, { headers: HEADERS });
+      return body.elements.length;
     };
     const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
     await strict.stop();
@@ -124,34 +109,17 @@ describe('the Clover simulator', () => {
     const responses = await Promise.all(refused.map((query) => at(`items?${query}`)));
     expect(responses.map(({ status }) => status)).to.deep.equal(refused.map(() => 400));
     expect(responses[0]?.body.message).to.equal('Invalid filter field: categories.id');
-    expect((await at('payments', { method: 'POST', body: { amount: 1 } })).status).to.equal(405);
+    expect((await at('payments', { body: { amount: 1 } })).status).to.equal(405);
   });
 
   it('says which limit was met', async () => {
     const atOnce = await at('items', { headers: { ...HEADERS, 'x-simulate': '429' } });
-    expect([atOnce.headers.get('x-ratelimit-tokenconcurrentlimit'), atOnce.headers.get('retry-after')]).to.deep.equal([
-      '5',
-      '7',
-    ]);
+    const concurrent = ['x-ratelimit-tokenconcurrentlimit', 'retry-after'].map((name) => atOnce.headers.get(name));
+    expect(concurrent).to.deep.equal(['5', '7']);
     const limited = await serveSimulator('clover', (options) => createSimulator({ ...options, callsPerSecond: 0 }));
     const { status, headers } = await fetch(`${limited.url}/v3/merchants/${MERCHANT_ID}`, { headers: HEADERS });
     await limited.stop();
-    expect([status, headers.get('x-ratelimit-tokenlimit'), headers.get('retry-after')]).to.deep.equal([
-      429,
-      '16',
-      null,
-    ]);
+    const perSecond = ['x-ratelimit-tokenlimit', 'retry-after'].map((name) => headers.get(name));
+    expect([status, ...perSecond]).to.deep.equal([429, '16', null]);
   });
 });
-
-interface CallOptions {
-  readonly method?: string;
-  readonly body?: object;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** A response body. Its type is not checked, because the tests compare every member that they read. */
-interface ResponseBody {
-  readonly [member: string]: unknown;
-  readonly elements?: readonly Readonly<Record<string, unknown>>[];
-}

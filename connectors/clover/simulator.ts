@@ -31,7 +31,7 @@ export { CLIENTS, DEMO_ACCESS_TOKEN, EMPLOYEE_ID, MERCHANT_ID } from './simulato
 /** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID };
 
-export interface CloverSimulatorOptions extends SimulatorOptions {
+interface CloverSimulatorOptions extends SimulatorOptions {
   /**
    * The rule for comparing texts, which Clover does not document. Default `ignoring case`, which also ignores blanks at the end and reads a
    * wildcard in names of items.
@@ -47,7 +47,7 @@ const MERCHANT = '/v3/merchants/{merchant}';
 
 /** Creates a simulator of one merchant in memory. The README lists what it simulates. */
 export function createSimulator(options: CloverSimulatorOptions): Simulator {
-  const { text = 'ignoring case', callsPerSecond: calls } = options;
+  const { text = 'ignoring case', callsPerSecond: calls = Infinity } = options;
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const merchant = createMerchant(clock);
@@ -67,17 +67,14 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
       clock,
       print,
       // Clover sends no time to wait here, only with the limits of concurrent calls.
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 1000, clock, sendsRetryAfter: false }),
+      budget: createBudget({ calls, windowMs: 1000, clock, sendsRetryAfter: false }),
       authenticate: (call) => assertMerchant(call, login.accepts),
       open: login.routes,
       routes: {
-        [`GET ${MERCHANT}`]: ({ origin }) =>
-          json({
-            href: `${origin}/v3/merchants/${MERCHANT_ID}`,
-            id: MERCHANT_ID,
-            name: "Dana's Demo & Söhne",
-            createdTime,
-          }),
+        [`GET ${MERCHANT}`]: ({ origin }) => {
+          const href = `${origin}/v3/merchants/${MERCHANT_ID}`;
+          return json({ href, id: MERCHANT_ID, name: "Dana's Demo & Söhne", createdTime });
+        },
         [`GET ${MERCHANT}/properties`]: () => json({ defaultCurrency: options.currency ?? 'USD', locale: 'en-US' }),
         ...Object.assign({}, ...Object.values(merchant).map(routesOf)),
       },
@@ -120,12 +117,7 @@ function limitOf(headers: Fault['headers']): Fault['headers'] {
 }
 
 const PAGING: PageStyle = {
-  kind: 'offset',
-  offset: 'offset',
-  size: 'limit',
-  usual: 100,
-  most: 1000,
-  refuse: badRequest,
+  ...{ kind: 'offset', offset: 'offset', size: 'limit', usual: 100, most: 1000, refuse: badRequest },
 };
 
 interface ListContext {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator, type TestCall } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN, GEOLOCATION, TRAVELER_ACCESS_TOKEN } from './simulator.ts';
 
 const as = (token: string, more = {}) => ({ authorization: `Bearer ${token}`, accept: 'application/json', ...more });
@@ -27,17 +27,11 @@ describe('the SAP Concur simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  async function call(path: string, init: RequestInit = {}) {
-    const options = { headers: as(DEMO_ACCESS_TOKEN), redirect: 'manual', ...init } as const;
-    const response = await fetch(simulator.url + path, options);
-    const text = await response.text();
-    const body: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
-    const location = new URL(response.headers.get('location') ?? simulator.url);
-    return { status: response.status, location, text, body };
-  }
-  const send = (method: string, path: string, body: object) => call(path, { method, body: JSON.stringify(body) });
+  const call = (path: string, options: TestCall = {}) =>
+    callProvider(simulator.url + path, { headers: as(DEMO_ACCESS_TOKEN), ...options });
+  const send = (method: string, path: string, body: object) => call(path, { method, body });
   const token = (form: Readonly<Record<string, string>>, host = 'us') =>
-    call('/oauth2/v0/token', { method: 'POST', headers: at(host), body: new URLSearchParams(form) });
+    call('/oauth2/v0/token', { headers: at(host), body: new URLSearchParams(form) });
   const statusesOf = (...all: readonly Readonly<Record<string, string>>[]) =>
     Promise.all(all.map(async (headers) => (await call(REPORTS, { headers })).status));
   async function list(query = '', path = REPORTS): Promise<readonly Row[]> {
@@ -190,5 +184,3 @@ describe('the SAP Concur simulator', () => {
 });
 
 type Row = Readonly<Record<string, unknown>>;
-/** A response body. Its type is not checked, because the tests compare every member that they read. */
-type ResponseBody = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };

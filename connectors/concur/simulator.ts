@@ -14,7 +14,6 @@ import {
   type SimulatorOptions,
   simulate,
   type TableRow,
-  type TextRule,
   takePage,
 } from '#connector/simulator';
 import { ADMINISTRATOR, createCompany, findUser, type Resource, readForm, type User } from './simulator/company.ts';
@@ -27,9 +26,7 @@ export { CLIENTS, DEMO_ACCESS_TOKEN, GEOLOCATION, TRAVELER_ACCESS_TOKEN } from '
 /** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { geolocation: GEOLOCATION };
 
-export interface ConcurSimulatorOptions extends SimulatorOptions {
-  /** The rule for comparing texts. Default `ignoring case`, which also ignores blanks at the end. */
-  readonly text?: TextRule;
+interface ConcurSimulatorOptions extends SimulatorOptions {
   /** The status for a token that has expired. Default 403, as documented for this version of the API. */
   readonly badToken?: 401 | 403;
   /** Maximum number of calls per minute. Concur has a limit, but does not document it. Default: none. */
@@ -40,7 +37,7 @@ const ROOT = '/api/v3.0/expense';
 
 /** Creates a simulator of one company with reports of two users in memory. The README lists what it simulates. */
 export function createSimulator(options: ConcurSimulatorOptions): Simulator {
-  const { memory, text = 'ignoring case', badToken = 403, callsPerMinute: calls } = options;
+  const { memory, badToken = 403, callsPerMinute: calls = Infinity } = options;
   const clock = createMovableClock();
   const login = createLogin({ memory, clock, badToken });
   const { reports, entries } = createCompany(clock);
@@ -50,7 +47,7 @@ export function createSimulator(options: ConcurSimulatorOptions): Simulator {
   const routesOf = (collection: Collection<Resource>, can: readonly ('get' | 'create' | 'update')[]) =>
     recordRoutes(`${ROOT}/${collection.name}`, collection, {
       can,
-      list: (call) => list(collection, call, { rule: text, related, owner: ownerIn(call) }),
+      list: (call) => list(collection, call, { related, owner: ownerIn(call) }),
       show: (row, call) => {
         if (call.method === 'GET') assertOwned(row[collection.owner], ownerIn(call));
         return show(collection, row, call);
@@ -69,8 +66,7 @@ export function createSimulator(options: ConcurSimulatorOptions): Simulator {
     {
       clock,
       print: (fault, { path }) => printFault(fault, path, clock.now()),
-      budget:
-        calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
+      budget: createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
       authenticate: (call) => {
         if (call.headers['transfer-encoding'] !== undefined)
           throw badRequest('Chunked transfer encoding is not supported.');

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { ManageAPI, utils } from 'connectwise-rest';
 import type { SimulatorOptions } from '#connector/simulator';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator, type TestCall } from '#connector/testing';
 import { CLIENT_ID, COMPANY, createSimulator, PRIVATE_KEY, PUBLIC_KEY, SIGNING_KEY } from './simulator.ts';
 
 const BASE = '/v4_6_release/apis/3.0';
@@ -16,11 +16,6 @@ const DOCUMENT = readFileSync(createRequire(import.meta.url).resolve('connectwis
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
 type Body = Readonly<Record<string, unknown>>;
 type Sent = Parameters<NonNullable<SimulatorOptions['send']>>[0];
-interface CallOptions {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
 
 /** Creates a client of connectwise-rest that uses the simulator instead of the cloud. */
 function createClient(url: string, privateKey = PRIVATE_KEY): ManageAPI {
@@ -52,19 +47,10 @@ describe('the ConnectWise simulator', () => {
     served.reset();
   });
 
-  async function ask(path: string, { headers = LOGIN, body, ...init }: CallOptions = {}) {
-    const url = path.startsWith('http') ? path : served.url + BASE + path;
-    const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(url, {
-      ...init,
-      ...text,
-      headers: { 'content-type': 'application/json', ...headers },
-    });
-    return { status: response.status, link: response.headers.get('link'), text: await response.text() };
-  }
-  const read = async (path: string, options?: CallOptions): Promise<Body> =>
-    JSON.parse((await ask(path, options)).text);
-  const send = (method: string, path: string, body: unknown) => read(path, { method, body });
+  const ask = (path: string, options: TestCall = {}) =>
+    callProvider(path.startsWith('http') ? path : served.url + BASE + path, { headers: LOGIN, ...options });
+  const read = async (path: string, options?: TestCall) => (await ask(path, options)).body;
+  const send = (method: string, path: string, body: object) => read(path, { method, body });
   const count = async (parameters: Body, path = '/service/tickets') => {
     const { length, message } = await read(`${path}?pageSize=1000&${new URLSearchParams(Object(parameters))}`);
     return length ?? message;
@@ -77,7 +63,7 @@ describe('the ConnectWise simulator', () => {
       const start = DOCUMENT.search(new RegExp(`\\n {8}"?${schema.replace('.', '\\.')}"?: \\{`));
       const text = DOCUMENT.slice(start, DOCUMENT.indexOf('\n        };', start));
       const known = [...text.matchAll(/\n {12}(\w+)\??:/g)].map(([, name]) => name);
-      const rows: readonly Body[] = JSON.parse((await ask(`${path}?pageSize=1000`)).text);
+      const rows: readonly Body[] = (await ask(`${path}?pageSize=1000`)).body;
       expect(rows.length, path).to.be.within(1, 150);
       expect([...known, ...later]).to.include.members([...new Set(rows.flatMap((row) => Object.keys(row)))]);
     }
@@ -85,7 +71,7 @@ describe('the ConnectWise simulator', () => {
 
   it('lets in the keys of the company with a client id, and tells others as the cloud does', async () => {
     const { authorization, clientId } = LOGIN;
-    const wrong: readonly CallOptions['headers'][] = [
+    const wrong: readonly TestCall['headers'][] = [
       { authorization },
       { clientId },
       { clientId, authorization: basicOf(`${COMPANY}+${PUBLIC_KEY}`, 'wrong') },
@@ -100,7 +86,7 @@ describe('the ConnectWise simulator', () => {
     expect(await failureOf(ServiceAPI.getServiceTickets())).to.include({ status: 401 });
     const limited = await ask('/service/tickets/5000', { headers: { ...LOGIN, 'x-simulate': '429; retry-after=30' } });
     const message = 'Too many requests. Please try again in 30 seconds.';
-    expect(JSON.parse(limited.text)).to.deep.equal({ error: 'ConnectWiseAPI', message });
+    expect(limited.body).to.deep.equal({ error: 'ConnectWiseAPI', message });
     expect(await read('/nothing')).to.deep.equal({ code: 'ConnectWiseApi', message: 'The endpoint does not exist.' });
   });
 
@@ -109,15 +95,16 @@ describe('the ConnectWise simulator', () => {
     const whole = await client.ServiceAPI.getServiceTickets({ ...parameters, pageSize: 1000 });
     const paged = await client.paginate(client.ServiceAPI.getServiceTickets, { pageSize: 7 }, parameters);
     expect(paged).to.deep.equal(whole).and.to.have.lengthOf(90);
-    const { link } = await ask('/company/contacts?pagesize=30&page=2&conditions=id>0');
+    const { headers: shown } = await ask('/company/contacts?pagesize=30&page=2&conditions=id>0');
+    const link = shown.get('link');
     expect(link).to.match(/contacts\/\?conditions=id%3E0&pageSize=30&page=3>; rel="next", .*page=3>; rel="last"/);
     expect(link).to.match(/page=1>; rel="first", .*page=1>; rel="prev"$/);
     const ids: unknown[] = [];
     const headers = { ...LOGIN, 'pagination-type': 'forward-only' };
     for (let next: string | undefined = '/company/contacts?pageSize=30'; next !== undefined; ) {
       const page = await ask(next, { headers });
-      ids.push(...JSON.parse(page.text).map(({ id }: Body) => id));
-      next = /<(.*)>; rel="next"/.exec(page.link ?? '')?.[1];
+      ids.push(...page.body.map(({ id }: Body) => id));
+      next = /<(.*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
     }
     expect([ids.length, new Set(ids).size]).to.deep.equal([80, 80]);
     expect(await read('/company/contacts?orderBy=id', { headers })).to.include({ code: 'ApiFindCondition' });

@@ -3,7 +3,6 @@ import {
   BAD_BODY,
   type Call,
   changesOf,
-  createBudget,
   createMovableClock,
   Fault,
   fault,
@@ -14,9 +13,8 @@ import {
   type SimulatorOptions,
   simulate,
   type TableRow,
-  type TextRule,
 } from '#connector/simulator';
-import { type CallbackOptions, COMPANY, KEY_PATH, notify, respondWithKey } from './simulator/callbacks.ts';
+import { COMPANY, KEY_PATH, notify, respondWithKey } from './simulator/callbacks.ts';
 import {
   type Company,
   createCompany,
@@ -42,22 +40,12 @@ export const DEMO_CONFIGURATION: Config = {
   'client.id': CLIENT_ID,
 };
 
-export interface ConnectWiseSimulatorOptions extends SimulatorOptions, Pick<CallbackOptions, 'keyHost'> {
-  /**
-   * The rule for comparing texts, which ConnectWise does not document. Default `ignoring case`, which also ignores blanks at the end in
-   * equalities.
-   */
-  readonly text?: TextRule;
-  /** Maximum number of calls per minute. The guide mentions limits above 1,000. Default: no limit, so that tests need not wait. */
-  readonly callsPerMinute?: number;
-}
-
 const BASE = '/v4_6_release/apis/3.0';
 const API_HOST = /^api-[a-z]+\.(?:myconnectwise\.net|connectwisedev\.com)$/;
 
 /** Creates a simulator of one company of the cloud in memory. The README lists what it simulates. */
-export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator {
-  const { text = 'ignoring case', callsPerMinute: calls, memory } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory } = options;
   const clock = createMovableClock();
   const company: Company = createCompany({
     clock,
@@ -76,11 +64,8 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
       print,
       authenticate: assertCaller,
       limits: { urlCharacters: 10_000 },
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
       open: { [`GET ${KEY_PATH}`]: respondWithKey },
-      routes: {
-        ...Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection, text))),
-      },
+      routes: Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection))),
       commands: changesOf({
         ...records,
         // The names of ConnectWise and of the connector both work.
@@ -104,27 +89,25 @@ function assertCaller({ headers, host }: Call): void {
   if (publicKey !== PUBLIC_KEY || password !== PRIVATE_KEY) throw fault(401, 'Authentication failed.');
 }
 
-function routesOf(company: Company, collection: Company[Name], text: TextRule): Routes {
+function routesOf(company: Company, collection: Company[Name]): Routes {
   const { name, path, table } = collection;
   const listing = ({ params: { parent } }: Call) => {
     // The notes of one ticket.
     const id = parent === undefined ? undefined : company.tickets.get(parent).id;
     const rows = table.rows(true).filter(({ ticketId }) => id === undefined || ticketId === id);
-    return { company, resource: collection, rows, text };
+    return { company, resource: collection, rows };
   };
-  return {
-    ...recordRoutes(`${BASE}/${path}`, collection, {
-      list: (call) => list(listing(call), call),
-      show: (row, call, status) => show(call, showRow(company, collection, row), status),
-      body: (call, old) => (old === undefined ? call.body.object() : readPatch(collection, call)),
-      complete: (values, { params: { parent }, origin }, old) => ({
-        ...readCustomFields(name, values),
-        ...(name === 'notes' && { ticketId: Number(parent) }),
-        ...(name === 'timeEntries' && old === undefined && { ticket: values.chargeToId ?? null }),
-        ...(name === 'callbacks' && { origin }),
-      }),
+  return recordRoutes(`${BASE}/${path}`, collection, {
+    list: (call) => list(listing(call), call),
+    show: (row, call, status) => show(call, showRow(company, collection, row), status),
+    body: (call, old) => (old === undefined ? call.body.object() : readPatch(collection, call)),
+    complete: (values, { params: { parent }, origin }, old) => ({
+      ...readCustomFields(name, values),
+      ...(name === 'notes' && { ticketId: Number(parent) }),
+      ...(name === 'timeEntries' && old === undefined && { ticket: values.chargeToId ?? null }),
+      ...(name === 'callbacks' && { origin }),
     }),
-  };
+  });
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type TableChange,
   type TableRow,
   takePage,
+  undescribed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { badQuery, compileWhere, readOrder } from './simulator/filter.ts';
@@ -33,6 +34,7 @@ import { isTracking, type Log, listTracked } from './simulator/tracking.ts';
 const HOST = 'demo.api.crm.dynamics.com';
 const LOGIN = 'login.microsoftonline.com';
 const ROOT = '/api/data/v9.2';
+const ADDRESS = `https://${HOST}${ROOT}`;
 
 /** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
@@ -46,12 +48,10 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 export const DEMO_CONFIGURATION = { 'dynamics.host': HOST, 'webhook.secret': 'demo-webhook-secret' };
 
 const createJudge = createOfficialJudges(official, [
-  {
-    operation: 'GET /{tenant}/oauth2/v2.0/authorize',
-    unjudged: ['query', 'response'],
-    reason: 'The log-in is not part of the description.',
-  },
-  { operation: 'POST /{tenant}/oauth2/v2.0/token', unjudged: ['body', 'response'], reason: 'As above.' },
+  ...undescribed(
+    'The log-in is not part of the description.',
+    ...['GET /{tenant}/oauth2/v2.0/authorize', 'POST /{tenant}/oauth2/v2.0/token'],
+  ),
 ]);
 
 /** Creates a simulator of a Dataverse environment in memory. README.md lists the sources. */
@@ -141,7 +141,10 @@ function routesOf(table: Table, environment: Environment): Routes {
   };
   const known = Object.entries(writing).filter(([route]) => Object.hasOwn(official.operations, route));
   return {
-    [`GET ${ROOT}/${set}`]: (call) => (isTracking(call) ? trackedOf(table, call, environment) : listOf(table, call)),
+    [`GET ${ROOT}/${set}`]: (call) => {
+      const show = (row: TableRow) => shown(table, row, call);
+      return isTracking(call) ? listTracked(call, { ...environment, table, root: ADDRESS, show }) : listOf(table, call);
+    },
     [`GET ${one}`]: (call) => json(shown(table, get(idOf(call)), call)),
     ...Object.fromEntries(known),
   };
@@ -149,7 +152,7 @@ function routesOf(table: Table, environment: Environment): Routes {
 
 /** Returns the response to a write: nothing, or the record with `Prefer: return=representation`. */
 function respond(table: Table, row: TableRow, call: Call, status: number): SimulatedResponse {
-  const headers = { 'odata-entityid': `https://${HOST}${ROOT}/${table.set}(${row[table.key]})` };
+  const headers = { 'odata-entityid': `${ADDRESS}/${table.set}(${row[table.key]})` };
   if (!String(call.headers.prefer).includes('return=representation')) return empty(204, headers);
   return json(shown(table, row, call), status, { ...headers, 'preference-applied': 'return=representation' });
 }
@@ -185,20 +188,9 @@ function listOf(table: Table, call: Call): SimulatedResponse {
     ([name, text = '']) => `${name}=${encodeURIComponent(text)}`,
   );
   return json({
-    '@odata.context': `https://${HOST}${ROOT}/$metadata#${table.set}`,
+    '@odata.context': `${ADDRESS}/$metadata#${table.set}`,
     value: page.rows.map((row) => shown(table, row, call)),
-    ...(page.next !== undefined && { '@odata.nextLink': `https://${HOST}${ROOT}/${table.set}?${next.join('&')}` }),
-  });
-}
-
-function trackedOf(table: Table, call: Call, environment: Environment): SimulatedResponse {
-  const place = `https://${HOST}${ROOT}`;
-  return listTracked(call, {
-    ...environment,
-    table,
-    url: `${place}/${table.set}`,
-    context: `${place}/$metadata#${table.set}`,
-    show: (row) => shown(table, row, call),
+    ...(page.next !== undefined && { '@odata.nextLink': `${ADDRESS}/${table.set}?${next.join('&')}` }),
   });
 }
 

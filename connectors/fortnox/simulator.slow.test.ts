@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator, type TestCall } from '#connector/testing';
 import { ACCESS_TOKEN, CLIENT_SECRET, createSimulator, DEMO_AUTHORIZATION_CODE } from './simulator.ts';
 
 const SECRET = { 'client-secret': CLIENT_SECRET };
@@ -108,16 +108,8 @@ describe('the Fortnox simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  async function call(path: string, { method = 'GET', body, headers = HEADERS }: CallOptions = {}) {
-    const response = await fetch(`${simulator.url}/3/${path}`, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const parsed: ResponseBody = text === '' ? {} : JSON.parse(text);
-    return { status: response.status, headers: response.headers, body: parsed };
-  }
+  const call = (path: string, options: TestCall = {}) =>
+    callProvider(`${simulator.url}/3/${path}`, { headers: HEADERS, ...options });
 
   const exchange = (code: string, headers: Headers = SECRET, path = '') =>
     call(path, { headers: { ...headers, 'authorization-code': code } });
@@ -126,7 +118,7 @@ describe('the Fortnox simulator', () => {
   /** Returns the rows of a list, at most 500. */
   async function list(name: string, query: Readonly<Record<string, string>> = {}): Promise<readonly Row[]> {
     const { body } = await call(`${name}?${new URLSearchParams({ limit: '500', ...query })}`);
-    return Object.values(body).find((member) => Array.isArray(member)) ?? [];
+    return Object.values<readonly Row[]>(body).find((member) => Array.isArray(member)) ?? [];
   }
   const columnOf = async (name: string, column: string, query: Readonly<Record<string, string>>) =>
     (await list(name, query)).map((row) => row[column]);
@@ -154,13 +146,13 @@ describe('the Fortnox simulator', () => {
     const strict = await serveSimulator('fortnox', (options) =>
       createSimulator({ ...options, deactivatesOnReuse: true }),
     );
-    const get = async (headers: Headers) => (await fetch(`${strict.url}/3/customers`, { headers })).json();
+    const get = async (headers: Headers) => (await callProvider(`${strict.url}/3/customers`, { headers })).body;
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await get(code)) as ResponseBody;
+    const { Authorization } = await get(code);
     await get(code);
-    const ended = (await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) })) as ResponseBody;
+    const ended = await get({ ...SECRET, 'access-token': Authorization.AccessToken });
     await strict.stop();
-    expect(ended.ErrorInformation?.Code).to.equal(2000310);
+    expect(ended.ErrorInformation.Code).to.equal(2000310);
   });
 
   it('remembers tokens, and takes its codes again, after a restart', async () => {
@@ -172,11 +164,11 @@ describe('the Fortnox simulator', () => {
       },
     };
     const kept = await serveSimulator('fortnox', (options) => createSimulator({ ...options, memory }));
-    const get = (headers: Headers) => fetch(`${kept.url}/3/customers`, { headers });
+    const get = (headers: Headers) => callProvider(`${kept.url}/3/customers`, { headers });
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await (await get(code)).json()) as ResponseBody;
+    const { Authorization } = (await get(code)).body;
     kept.reset();
-    const responses = [await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) }), await get(code)];
+    const responses = [await get({ ...SECRET, 'access-token': Authorization.AccessToken }), await get(code)];
     await kept.stop();
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
   });
@@ -323,7 +315,7 @@ describe('the Fortnox simulator', () => {
   ];
   for (const [code, path, body] of REFUSED) {
     it(`refuses ${path} ${JSON.stringify(body ?? '')} by ${code}`, async () => {
-      const response = await call(path, body === undefined ? {} : { method: 'POST', body });
+      const response = await call(path, { body });
       expect([response.status, response.body.ErrorInformation?.code]).to.deep.equal([400, code]);
       expect(response.body.ErrorInformation?.message).to.be.a('string').and.not.equal('');
     });
@@ -341,20 +333,3 @@ describe('the Fortnox simulator', () => {
 
 type Headers = Readonly<Record<string, string>>;
 type Row = Readonly<Record<string, unknown>>;
-
-interface CallOptions {
-  readonly method?: string;
-  readonly body?: object;
-  readonly headers?: Headers;
-}
-
-/** A response body. Its type is not checked, because the tests compare every member that they read. */
-interface ResponseBody {
-  readonly [member: string]: unknown;
-  readonly Authorization?: { readonly AccessToken?: string };
-  readonly MetaInformation?: Row;
-  readonly ErrorInformation?: Row;
-  readonly Customers?: readonly Row[];
-  readonly Customer?: Row;
-  readonly Invoice?: Row;
-}

@@ -27,7 +27,7 @@ export { ACCESS_TOKEN, CLIENT_SECRET, CLIENTS, DEMO_AUTHORIZATION_CODE } from '.
 /** Configuration of an instance on this simulator, whose code is already exchanged. */
 export const DEMO_CONFIGURATION: Config = { 'client.secret': CLIENT_SECRET, 'access.token': ACCESS_TOKEN };
 
-export interface FortnoxSimulatorOptions extends SimulatorOptions {
+interface FortnoxSimulatorOptions extends SimulatorOptions {
   /** Maximum number of calls per five seconds. Fortnox allows 25. Default: no limit, so that tests need not wait. */
   readonly callsPerFiveSeconds?: number;
   /** Whether the second use of a code revokes the token of its first use. Default false. */
@@ -38,7 +38,7 @@ const WINDOW_MS = 5000;
 
 /** Creates a simulator of a company in api.fortnox.se/3 in memory, with OAuth and with the flow of fixed access tokens. */
 export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
-  const { callsPerFiveSeconds: calls, deactivatesOnReuse = false, memory } = options;
+  const { callsPerFiveSeconds: calls = Infinity, deactivatesOnReuse = false, memory } = options;
   const clock = createMovableClock();
   const company = createCompany(clock);
   const oauth = createOAuthLogin(memory, clock);
@@ -54,9 +54,7 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
       clock,
       print,
       // Fortnox documents no time to wait.
-      ...(calls !== undefined && {
-        budget: createBudget({ calls, windowMs: WINDOW_MS, clock, sendsRetryAfter: false }),
-      }),
+      budget: createBudget({ calls, windowMs: WINDOW_MS, clock, sendsRetryAfter: false }),
       authenticate: login.authenticate,
       open: oauth.routes,
       routes: login.exchanging(
@@ -147,22 +145,17 @@ function unwrap({ singular, members, initial, key }: Resource, body: Call['body'
   if (body.type !== '' && body.type !== 'application/json') throw refused(1_000_031, 'Invalid content type');
   const { [singular]: wrapped } = body.object();
   if (typeof wrapped !== 'object' || wrapped === null || Array.isArray(wrapped)) throw badData();
-  const said = Object.entries(wrapped).flatMap(([name, value]: [string, unknown]) => {
-    if (name.startsWith('@') || members[name]?.isReadOnly === true || value === null || value === '') return [];
-    if (name === key && !/^[\p{L}\d–+/_-]+$/u.test(String(value)))
-      throw refused(2_000_106, `Värdet måste vara alfanumeriskt (${value})`);
-    return [
-      [
-        name,
-        value === BLANK
-          ? initial[name]
-          : members[name]?.type === 'object'
-            ? { ...Object(initial[name]), ...Object(value) }
-            : value,
-      ] as const,
-    ];
-  });
-  return Object.fromEntries(said);
+  const read = (name: string, value: unknown) => {
+    if (value === BLANK) return initial[name];
+    return members[name]?.type === 'object' ? { ...Object(initial[name]), ...Object(value) } : value;
+  };
+  const said = Object.entries<unknown>({ ...wrapped }).filter(
+    ([name, value]) => !name.startsWith('@') && members[name]?.isReadOnly !== true && value !== null && value !== '',
+  );
+  const [, number = 'none'] = said.find(([name]) => name === key) ?? [];
+  if (!/^[\p{L}\d–+/_-]+$/u.test(String(number)))
+    throw refused(2_000_106, `Värdet måste vara alfanumeriskt (${number})`);
+  return Object.fromEntries(said.map(([name, value]) => [name, read(name, value)]));
 }
 
 /**
@@ -191,15 +184,8 @@ function show(collection: Collection<Resource>, row: TableRow, status = 200): Si
   return json({ [singular]: { ...urls, ...members } }, status, status === 201 ? { location: name } : {});
 }
 
-const PAGING: PageStyle = {
-  kind: 'number',
-  page: 'page',
-  size: 'limit',
-  usual: 100,
-  most: 500,
-  beyond: 'refused',
-  refuse: badParameter,
-};
+const SIZE = { size: 'limit', usual: 100, most: 500, beyond: 'refused', refuse: badParameter } as const;
+const PAGING: PageStyle = { kind: 'number', page: 'page', ...SIZE };
 const OTHERS: readonly string[] = ['page', 'limit', 'offset', 'sortby', 'sortorder'];
 
 /**

@@ -1,6 +1,5 @@
 import {
   changesOf,
-  createBudget,
   createMovableClock,
   createOfficialJudges,
   type Deviation,
@@ -12,6 +11,7 @@ import {
   type SimulatorOptions,
   shareMemory,
   simulate,
+  undescribed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { createLists } from './simulator/lists.ts';
@@ -26,27 +26,17 @@ export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 export const DEMO_CONFIGURATION = { 'github.owner': OWNER };
 export const DEMO_REPOSITORY = 'hello-world';
 
-export interface GitHubSimulatorOptions extends SimulatorOptions {
-  /** Maximum number of calls in an hour. GitHub allows 5,000. Default: no limit. */
-  readonly callsPerHour?: number;
-  /** Maximum number of searches in a minute. GitHub allows 30. Default: no limit. */
-  readonly searchesPerMinute?: number;
+interface GitHubSimulatorOptions extends SimulatorOptions {
   /** The number of results that pages of a search can reach. Default 1,000. */
   readonly searchWindow?: number;
 }
 
 /** The reasons why GitHub's description is not the whole truth. */
 const DEVIATIONS: readonly Deviation[] = [
-  {
-    operation: 'GET /login/oauth/authorize',
-    unjudged: ['query', 'response'],
-    reason: 'The log-in is at another host, and in no description.',
-  },
-  {
-    operation: 'POST /login/oauth/access_token',
-    unjudged: ['query', 'body', 'response'],
-    reason: 'The log-in is at another host, and in no description.',
-  },
+  ...undescribed(
+    'The log-in is at another host, and in no description.',
+    ...['GET /login/oauth/authorize', 'POST /login/oauth/access_token'],
+  ),
   {
     schema: 'issue-search-result-item',
     reason: 'An issue may have no text: the schema of issues has null, and so do recorded lists.',
@@ -84,12 +74,12 @@ function print({ status, code, message, headers, fields: [resource, field] }: Fa
 
 /** Creates a simulator of one organization on GitHub. README.md lists the sources. */
 export function createSimulator(options: GitHubSimulatorOptions): Simulator {
-  const { callsPerHour, memory } = options;
+  const { memory } = options;
   const clock = createMovableClock();
   const login = createLogin((name) => shareMemory(memory, name), clock);
   const webhooks = createWebhooks({ clock, send: options.send, memory: shareMemory(memory, 'hooks') });
   const records = createRecords(clock, webhooks.report);
-  const lists = createLists(records, { ...options, clock });
+  const lists = createLists(records, options);
   return simulate(
     {
       clock,
@@ -98,24 +88,8 @@ export function createSimulator(options: GitHubSimulatorOptions): Simulator {
       open: login.routes,
       official: createJudge(lists.named),
       headers: { 'x-github-media-type': 'github.v3; format=json' },
-      ...(callsPerHour !== undefined && {
-        budget: createBudget({
-          calls: callsPerHour,
-          windowMs: 3_600_000,
-          clock,
-          headers: ({ calls, left, resetMs }) => ({
-            'x-ratelimit-limit': String(calls),
-            'x-ratelimit-remaining': String(left),
-            'x-ratelimit-used': String(calls - left),
-            'x-ratelimit-reset': String(Math.ceil((clock.now() + resetMs) / 1000)),
-            'x-ratelimit-resource': 'core',
-          }),
-          // A primary limit has no Retry-After. Source: "Rate limits for the REST API".
-          sendsRetryAfter: false,
-        }),
-      }),
       routes: { ...lists.routes, ...createWrites(records, clock), ...webhooks.routes } satisfies Routes,
-      commands: { ...login.commands, ...changesOf(records) },
+      commands: { ...login.commands, ...changesOf(records.changeable) },
     },
     options,
   );

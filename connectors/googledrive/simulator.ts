@@ -25,8 +25,8 @@ import {
   simulate,
   sortRows,
   type TableRow,
-  type TextRule,
   takePage,
+  undescribed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { type ChangedFile, listChanges, startPageToken } from './simulator/changes.ts';
@@ -40,13 +40,6 @@ export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 export const CLIENTS = { 'demo-client': { secret: 'demo-secret' } };
 /** The configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = {};
-
-export interface DriveSimulatorOptions extends SimulatorOptions {
-  /** The comparison of texts by `=` and `!=`, which Google does not document. Default `ignoring case`. */
-  readonly text?: TextRule;
-  /** Whether `!=` and `not` find files without a value, which Google does not document. Default true. */
-  readonly matchesMissing?: boolean;
-}
 
 const API = '/drive/v3';
 
@@ -67,8 +60,8 @@ const SORTED: Readonly<Record<string, string>> = {
 };
 
 const keys = (pattern: RegExp) => Object.keys(official.operations).filter((key) => pattern.test(key));
-const unjudged = (operations: readonly string[], reason: string, ...parts: ('query' | 'body' | 'response')[]) =>
-  operations.map((operation): Deviation => ({ operation, unjudged: parts, reason }));
+const unjudged = (operations: readonly string[], part: 'body' | 'response', reason: string) =>
+  operations.map((operation): Deviation => ({ operation, unjudged: [part], reason }));
 const clearable = ({ properties, ...rest }: JsonSchema): JsonSchema => {
   const entries = Object.entries<JsonSchema>(Object(properties)).map(([name, schema]) => [
     name,
@@ -84,9 +77,9 @@ const DEVIATIONS: readonly Deviation[] = [
       reason: 'Null in a patch clears a member ("Patch semantics").',
     }),
   ),
-  ...unjudged(keys(/^DELETE|\/stop$/), 'A response without a body has the status 204.', 'response'),
-  ...unjudged(keys(/ \/upload/), 'The body has two parts, of which the schema is the first.', 'body'),
-  ...unjudged(['GET /o/oauth2/v2/auth', 'POST /token'], 'No document has the log-in.', 'query', 'body', 'response'),
+  ...unjudged(keys(/^DELETE|\/stop$/), 'response', 'A response without a body has the status 204.'),
+  ...unjudged(keys(/ \/upload/), 'body', 'The body has two parts, of which the schema is the first.'),
+  ...undescribed('No document has the log-in.', 'GET /o/oauth2/v2/auth', 'POST /token'),
 ];
 const createJudge = createOfficialJudges(official, DEVIATIONS);
 const conform = createConform(official);
@@ -122,8 +115,8 @@ function showPage(call: Call, name: keyof typeof LISTS, rows: readonly TableRow[
 }
 
 /** Creates a simulator of one user's Google Drive. README.md lists the sources. */
-export function createSimulator(options: DriveSimulatorOptions): Simulator {
-  const { memory, send, text = 'ignoring case', matchesMissing = true } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
   const clock = createMovableClock();
   const channels = createChannels(clock, send);
   const log = createChangeLog<ChangedFile>(clock);
@@ -161,14 +154,7 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
       (name) => query.get(name) === 'true',
     );
     const [q, driveId] = [query.get('q'), query.get('driveId')];
-    const found = {
-      text,
-      matchesMissing,
-      contentOf: (row: TableRow) => contentOf(row).toString(),
-      rootId: ROOT_ID,
-      me: ME.emailAddress,
-    };
-    const test = q === null ? () => true : compileQuery(q, found);
+    const test = q === null ? () => true : compileQuery(q, (row) => contentOf(row).toString());
     if (q?.includes('fullText') === true && query.has('orderBy')) {
       throw refusal('badRequest', 'Sorting is not supported for queries with fullText terms.', 'orderBy');
     }
@@ -187,7 +173,7 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
   function ordersOf(orderBy: string | null) {
     return (orderBy?.split(',') ?? []).map((term) => {
       const [, name = '', direction] = /^\s*(\w+)( desc)?\s*$/.exec(term) ?? [];
-      const field = filterFieldOf(files.members, SORTED[name] ?? '', text);
+      const field = filterFieldOf(files.members, SORTED[name] ?? '', 'ignoring case');
       if (field === undefined) throw refusal('invalid', undefined, 'orderBy');
       const read = ({ mimeType }: TableRow) => (mimeType === FOLDER ? '0' : '1');
       const type = name === 'quotaBytesUsed' ? 'integer' : field.type;

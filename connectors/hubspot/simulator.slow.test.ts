@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { callProvider, type ServedSimulator, serveSimulator } from '#connector/testing';
 import { KINDS_BY_NAME } from './simulator/properties.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_PRIVATE_TOKEN, type HubSpotSimulatorOptions } from './simulator.ts';
 
@@ -99,16 +99,9 @@ describe('the HubSpot simulator', () => {
     simulator.reset();
   }
 
-  async function call(request: string, body?: object, token = DEMO_ACCESS_TOKEN) {
+  function call(request: string, body?: object, token = DEMO_ACCESS_TOKEN) {
     const [method = '', path = ''] = request.split(' ');
-    const isForm = body instanceof URLSearchParams;
-    const type = { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' };
-    const response = await fetch(simulator.url + path, {
-      ...{ method, redirect: 'manual', headers: { authorization: `Bearer ${token}`, ...(body && type) } },
-      ...(body && { body: isForm ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+    return callProvider(simulator.url + path, { method, body, headers: { authorization: `Bearer ${token}` } });
   }
 
   /** Sends a request that must succeed. */
@@ -375,8 +368,8 @@ describe('the HubSpot simulator', () => {
   it('logs in by a code, refreshes with the same token again, and ends access tokens after 30 minutes', async () => {
     const link =
       '/oauth/authorize?client_id=demo-client&scope=oauth&state=s&auto=approve&redirect_uri=https://a.example/cb';
-    const { headers } = await call(`GET ${link}`);
-    const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const { location } = await call(`GET ${link}`);
+    const code = location.searchParams.get('code') ?? '';
     const client = { client_id: 'demo-client', client_secret: 'demo-secret' };
     const grant = (more: Record<string, string>) =>
       call('POST /oauth/v1/token', new URLSearchParams({ ...client, ...more }));

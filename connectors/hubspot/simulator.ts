@@ -12,9 +12,9 @@ import {
 import official from './official.json' with { type: 'json' };
 import { createAccountRoutes } from './simulator/account.ts';
 import { print } from './simulator/faults.ts';
+import { createRates } from './simulator/limits.ts';
 import { createLogin } from './simulator/login.ts';
 import { createObjectRoutes } from './simulator/objects.ts';
-import { createRates } from './simulator/rates.ts';
 import { createRecords } from './simulator/records.ts';
 import { createWebhooks } from './simulator/webhooks.ts';
 
@@ -24,8 +24,6 @@ export { CLIENTS, DEMO_ACCESS_TOKEN, DEMO_PRIVATE_TOKEN } from './simulator/logi
 export const DEMO_CONFIGURATION = {};
 
 export interface HubSpotSimulatorOptions extends SimulatorOptions {
-  /** Number of records of each type. Default 150. */
-  readonly rows?: number;
   /** Maximum number of calls in ten seconds, of which a private app has 100. Default: no limit, so that tests need not wait. */
   readonly callsPerTenSeconds?: number;
   /** Maximum number of searches in a second. HubSpot allows 5. Default: no limit. */
@@ -87,12 +85,12 @@ const createJudge = createOfficialJudges(official, DEVIATIONS);
 
 /** Creates a simulator of one HubSpot account in memory. */
 export function createSimulator(options: HubSpotSimulatorOptions): Simulator {
-  const { memory, send, rows = 150, indexLagMs = 0 } = options;
+  const { memory, send, indexLagMs = 0 } = options;
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const webhooks = createWebhooks(send, clock.now);
   const index = createSearchIndex({ clock, lagMs: indexLagMs });
-  const records = createRecords(clock, rows, (name, change) => {
+  const records = createRecords(clock, (name, change) => {
     index.note(name, change);
     webhooks.report(name, change);
   });

@@ -24,6 +24,7 @@ import {
   type TableChange,
   type TableRow,
   takePage,
+  undescribed,
   valueAt,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
@@ -45,7 +46,6 @@ const typed = (schema: JsonSchema): JsonSchema => ({
   properties: { ...Object(schema.properties), custom_attributes: { type: 'object' } },
 });
 const GUIDE = 'The guide "Pagination" has these parameters for every list.';
-const LOGIN = 'The log-in is in no description.';
 
 /** The reasons why Intercom's description is not the whole truth. */
 const DEVIATIONS: readonly Deviation[] = [
@@ -59,8 +59,7 @@ const DEVIATIONS: readonly Deviation[] = [
   },
   { operation: 'GET /contacts', unjudged: ['query'], reason: GUIDE },
   { operation: 'GET /contacts/{contact_id}/notes', unjudged: ['query'], reason: GUIDE },
-  { operation: 'GET /oauth', unjudged: ['query', 'response'], reason: LOGIN },
-  { operation: 'POST /auth/eagle/token', unjudged: ['query', 'body', 'response', 'errors'], reason: LOGIN },
+  ...undescribed('The log-in is in no description.', 'GET /oauth', 'POST /auth/eagle/token'),
 ];
 
 const createJudge = createOfficialJudges(official, DEVIATIONS);
@@ -74,7 +73,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const gone: TableRow[] = [];
   const login = createOAuthServer({
     ...{ title: 'Intercom simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
-    ...{ clientAuthentication: 'body', tokenRedirect: 'unsaid', isLasting: () => false },
+    ...{ clientAuthentication: 'body', tokenRedirect: 'unsaid', responseType: 'unsaid', isLasting: () => false },
     accessTokens: [DEMO_ACCESS_TOKEN],
     tokenResponse: ({ access_token }) => ({ token_type: 'Bearer', token: access_token, access_token }),
   });
@@ -83,11 +82,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     if (kind.schema === 'conversation' && change.after === undefined)
       gone.unshift({ type: 'conversation', id: change.key, metrics_retained: true, deleted_at: at });
     const event = eventOf(kind, change, at);
-    entered.report(({ secret }) =>
-      signWebhook({ secret, header: 'x-hub-signature', algorithm: 'sha1', prefix: 'sha1=' }, event, {
-        nowMs: clock.now(),
-      }),
-    );
+    const signature = { header: 'x-hub-signature', algorithm: 'sha1', prefix: 'sha1=' } as const;
+    entered.report(({ secret }) => signWebhook({ ...signature, secret }, event, { nowMs: clock.now() }));
   });
   const guard = bearer(login.accepts, 'Access Token Invalid');
   return simulate(
@@ -107,9 +103,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       open: {
         'GET /oauth': (call) => {
           if (call.host !== undefined && !/^app\.(?:eu\.|au\.)?intercom\.com$/.test(call.host)) throw nothing();
-          return login.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
+          return login.authorize(call);
         },
-        'POST /auth/eagle/token': (call) => login.token(call),
+        'POST /auth/eagle/token': login.token,
       },
       routes: {
         ...accountRoutes(gone),
@@ -128,7 +124,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 const WORDS: Readonly<Record<number, string>> = { 401: 'unauthorized', 429: 'rate_limit_exceeded' };
 const nothing = () => new Fault(404, 'not_found', 'The requested resource was not found.');
 
-type Of = Records[string];
+type Of = Records[keyof Records];
 const CURSOR = { kind: 'cursor', cursor: 'starting_after', size: 'per_page', usual: 20, most: 150 } as const;
 const NUMBERED = { kind: 'number', page: 'page', size: 'per_page', usual: 20, most: 60 } as const;
 
@@ -142,12 +138,8 @@ function listOf(
   const page = takePage(rows, style, { ...call });
   const { size: per_page, start, total } = page;
   const next = style.kind === 'cursor' && page.next !== undefined && { next: { per_page, starting_after: page.next } };
-  const pages = {
-    type: 'pages',
-    page: Math.floor(start / per_page) + 1,
-    per_page,
-    total_pages: Math.ceil(total / per_page),
-  };
+  const number = { page: Math.floor(start / per_page) + 1, per_page, total_pages: Math.ceil(total / per_page) };
+  const pages = { type: 'pages', ...number };
   return json({ type, [member]: page.rows, total_count: total, pages: { ...pages, ...next } });
 }
 
@@ -163,7 +155,7 @@ function routesOf(of: Of, records: Records): Routes {
     ...read(body, old),
     // Attributes that a request leaves out stay as they are.
     ...(body[holder] !== undefined && { [holder]: { ...Object(old?.[holder]), ...Object(body[holder]) } }),
-    ...store?.(body, old === undefined, records.contacts?.table.rows() ?? []),
+    ...store?.(body, old === undefined, records.contacts.table.rows()),
   });
   const put = (row: TableRow, body: TableRow) => table.update(table.keyOf(row), valuesOf(body, row)) ?? row;
   const all = (call: Call, style: PageStyle) => listOf(list, listed(of, table.rows()), call, style);
@@ -210,7 +202,6 @@ function sorted({ schema, members }: Of, rows: readonly TableRow[], sort: unknow
 
 /** Companies are found by their name or by the id that the customer gave them. */
 function findCompanies({ companies }: Records, call: Call) {
-  if (companies === undefined) throw nothing();
   const [name, id] = [call.query.get('name'), call.query.get('company_id')];
   const isFound = (row: TableRow) => (name === null || row.name === name) && (id === null || row.company_id === id);
   const rows = companies.table.rows().filter(isFound);
@@ -236,9 +227,8 @@ function accountRoutes(gone: readonly TableRow[]): Routes {
 
 /** Adds a reply to a conversation, and returns the conversation. */
 function reply({ conversations, contacts }: Records, { params: { id = '' }, body }: Call, at: number) {
-  if (conversations === undefined) throw nothing();
   const row = conversations.get(id);
-  const conversation_parts = withReply(row, body.object(), { contacts: contacts?.table.rows() ?? [], at });
+  const conversation_parts = withReply(row, body.object(), { contacts: contacts.table.rows(), at });
   return json(conform(conversations.table.update(id, { conversation_parts }), conversations.schema));
 }
 
@@ -247,12 +237,12 @@ function noteRoutes({ contacts }: Records, now: () => number): Routes {
   const path = '/contacts/{id}/notes';
   return {
     [`GET ${path}`]: (call) => {
-      contacts?.get(call.params.id ?? '');
+      contacts.get(call.params.id ?? '');
       const own = notes.filter((note) => valueAt(note, 'contact.id') === call.params.id);
       return listOf(['list', 'data'], own, call, CURSOR);
     },
     [`POST ${path}`]: ({ params, body }) => {
-      contacts?.get(params.id ?? '');
+      contacts.get(params.id ?? '');
       const sent = body.object();
       const author = ADMINS.find(({ id }) => id === sent.admin_id) ?? ADMINS[0];
       const note = { type: 'note', id: String(notes.length + 1), created_at: Math.floor(now() / 1000), author };

@@ -3,11 +3,10 @@ import {
   changesOf,
   createMovableClock,
   createOfficialJudges,
-  type Deviation,
-  empty,
   type Fault,
   json,
   type Routes,
+  recordRoutes,
   type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
@@ -16,9 +15,10 @@ import {
   type TableChange,
   type TableRow,
   takePage,
+  undescribed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
-import { ENTRIES, FIELDS, refuse, refuseFields, showField } from './simulator/fields.ts';
+import { ENTRIES, FIELDS, refuse, showField } from './simulator/fields.ts';
 import { createIssueRoutes } from './simulator/issues.ts';
 import { compileJql, type Directory, operatorsOf } from './simulator/jql.ts';
 import { alsoBehindGateway, createLogin, DEMO_EMAIL, DEMO_TOKEN, SITE, withoutPrefix } from './simulator/login.ts';
@@ -35,17 +35,13 @@ export const DEMO_CONFIGURATION = {
 };
 
 const ROOT = '/rest/api/3';
-const LOGIN_PARTS = ['query', 'body', 'response', 'errors'] as const;
-const DEVIATIONS: readonly Deviation[] = [
-  ...['GET /authorize', 'POST /oauth/token', 'GET /oauth/token/accessible-resources'].map(
-    (operation): Deviation => ({
-      ...{ operation, unjudged: LOGIN_PARTS },
-      reason: 'The log-in is at other hosts, and the description of the platform does not have it.',
-    }),
+const createJudge = createOfficialJudges(
+  official,
+  undescribed(
+    'The log-in is at other hosts, and the description of the platform does not have it.',
+    ...['GET /authorize', 'POST /oauth/token', 'GET /oauth/token/accessible-resources'],
   ),
-];
-
-const createJudge = createOfficialJudges(official, DEVIATIONS);
+);
 
 /** Creates a simulator of a Jira Cloud site in memory, with the log-in of Atlassian. */
 export function createSimulator(options: SimulatorOptions): Simulator {
@@ -55,12 +51,12 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const site: Site = createSite(clock, report);
   const directory: Directory = {
     ...{ now: clock.now, me: ACCOUNT_ID },
-    ...{ users: site.users.rows, projects: site.projects.rows, issues: site.issues.rows },
+    ...{ users: site.users.table.rows, projects: site.projects.table.rows, issues: site.issues.table.rows },
   };
   const webhooks = createWebhooks({
     ...{ send, clock, memory: shareMemory(memory, 'webhooks') },
     matches: (jql, { issue }) => {
-      const row = site.issues.find(String(Object(issue).id));
+      const row = site.issues.table.find(String(Object(issue).id));
       return row === undefined || compileJql(jql, directory).test(row);
     },
   });
@@ -72,7 +68,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     const user = showUser(site.me());
     if (table === 'issues') webhooks.report(`jira:issue_${verb}`, { user, issue: showIssue(row, site, ['*all']) });
     if (table !== 'comments') return;
-    const issue = showIssue(site.issues.find(String(row.issueId)) ?? {}, site, ['summary', 'project']);
+    const issue = showIssue(site.issues.table.find(String(row.issueId)) ?? {}, site, ['summary', 'project']);
     webhooks.report(`comment_${verb}`, { comment: showNote(row, site), issue });
   }
 
@@ -112,7 +108,6 @@ function showNames(field: (typeof FIELDS)[number]): TableRow {
 }
 
 function projectRoutes(site: Site): Routes {
-  const find = ({ params }: Call) => site.project(params.project ?? '');
   return {
     [`GET ${ROOT}/project/search`]: (call) => {
       const { query } = call;
@@ -123,7 +118,7 @@ function projectRoutes(site: Site): Routes {
       if (query.getAll('id').length > 50 || query.getAll('keys').length > 50)
         throw refuse('Up to 50 projects can be named.');
       const [, sign, member = 'key'] = /^([+-]?)(key|name)$/.exec(query.get('orderBy')?.trim() ?? 'key') ?? [];
-      const found = site.projects
+      const found = site.projects.table
         .rows()
         .filter(({ name, key }) => `${name}\n${key}`.toLowerCase().includes(text))
         .filter(({ id, key, projectTypeKey }) => within('id', id) && within('keys', key) && isType(projectTypeKey))
@@ -135,49 +130,15 @@ function projectRoutes(site: Site): Routes {
       const values = rows.map((row) => showProject(row, site, expand));
       return json({ startAt: start, maxResults: size, total, isLast: next === undefined, values });
     },
-    [`GET ${ROOT}/project/{project}`]: (call) => json(showProject(find(call), site)),
-    [`POST ${ROOT}/project`]: ({ body }) => {
-      const { id, key } = site.projects.insert(readProject(body.object(), site));
-      return json({ self: `https://demo.atlassian.net${ROOT}/project/${id}`, id: Number(id), key }, 201);
-    },
-    [`PUT ${ROOT}/project/{project}`]: (call) => {
-      const row = find(call);
-      return json(
-        showProject(site.projects.update(String(row.id), readProject(call.body.object(), site, row)) ?? row, site),
-      );
-    },
-    [`DELETE ${ROOT}/project/{project}`]: (call) => {
-      site.projects.remove(String(find(call).id));
-      return empty();
-    },
-  };
-}
-
-/** Reads a project. Its key has two to ten capital letters or digits, and key and name are unique. */
-function readProject(body: TableRow, site: Site, old?: TableRow): TableRow {
-  const { key = old?.key, name = old?.name, leadAccountId, projectTypeKey, description, url } = body;
-  const isTaken = (member: string, value: unknown) =>
-    site.projects.rows().some((row) => row !== old && row[member] === value);
-  const errors = {
-    ...(!/^[A-Z][A-Z0-9]{1,9}$/.test(String(key)) && {
-      projectKey:
-        'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.',
+    ...recordRoutes(`${ROOT}/project`, site.projects, {
+      update: 'PUT',
+      show: (row, { method }, status) => {
+        const { id, key } = row;
+        if (method !== 'POST') return json(showProject(row, site));
+        return json({ self: `https://demo.atlassian.net${ROOT}/project/${id}`, id: Number(id), key }, status);
+      },
+      body: ({ body }) => compact(body.object()),
     }),
-    ...(isTaken('key', key) && { projectKey: `Project '${key}' uses this project key.` }),
-    ...(isTaken('name', name) && { projectName: 'A project with that name already exists.' }),
-    ...(String(name ?? '').length > 80 && { projectName: 'The project name must not exceed 80 characters in length.' }),
-    ...(old === undefined &&
-      site.users.find(String(leadAccountId)) === undefined && {
-        projectLead: 'You must specify a valid project lead.',
-      }),
-    ...(old === undefined && projectTypeKey === undefined && { projectTypeKey: 'A project type must be specified.' }),
-  };
-  if (Object.keys(errors).length > 0) throw refuseFields(errors);
-  return {
-    ...{ key, name },
-    ...(leadAccountId !== undefined && { lead: leadAccountId }),
-    ...(old === undefined && { projectTypeKey, description: '', url: '' }),
-    ...compact({ description, url }),
   };
 }
 
@@ -186,17 +147,17 @@ function userRoutes(site: Site): Routes {
     [`GET ${ROOT}/myself`]: () => json(showUser(site.me())),
     [`GET ${ROOT}/users/search`]: (call) => {
       const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 50, most: 1000 } as const;
-      return json(takePage(site.users.rows(), style, call).rows.map(showUser));
+      return json(takePage(site.users.table.rows(), style, call).rows.map(showUser));
     },
     [`GET ${ROOT}/user`]: ({ query }) => {
-      const row = site.users.find(query.get('accountId') ?? '');
+      const row = site.users.table.find(query.get('accountId') ?? '');
       if (row === undefined) throw refuse('Specified user does not exist or you do not have required permissions', 404);
       return json(showUser(row));
     },
     [`GET ${ROOT}/user/bulk`]: (call) => {
       const ids = call.query.getAll('accountId');
       const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 10, most: 200 } as const;
-      const found = site.users.rows().filter(({ accountId }) => ids.includes(String(accountId)));
+      const found = site.users.table.rows().filter(({ accountId }) => ids.includes(String(accountId)));
       const { rows, total, start, size, next } = takePage(found, style, call);
       return json({ startAt: start, maxResults: size, total, isLast: next === undefined, values: rows.map(showUser) });
     },

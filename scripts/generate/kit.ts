@@ -75,6 +75,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'suite/subject.ts': 'Subjects',
   'suite/writes.ts': 'Subjects',
   'suite/recorded.ts': 'Recorded exchanges',
+  'suite/call.ts': 'Simulators',
   'suite/served.ts': 'Simulators',
   'suite/testing.ts': 'Connections',
   'suite/discover.ts': 'Discovery',

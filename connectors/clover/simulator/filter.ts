@@ -59,16 +59,13 @@ export function fieldOf({ filters, members }: Resource, name: string, rule: Text
  * @throws Fault 400
  */
 export function compileCriterion({ field, operator, text }: Criterion, resource: Resource, rule: TextRule): Test {
-  const target = fieldOf(resource, field, rule);
   const isWild = rule === 'ignoring case' && resource.noun === 'Item' && field === 'name' && /\*/.test(text);
+  const test = { kind: 'test', field, of: fieldOf(resource, field, rule) } as const;
   const filter: FilterTree =
     isWild && operator === '='
-      ? { kind: 'test', field, operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
-      : { kind: 'test', field, operator, values: valuesOf(operator, text) };
-  return compileFilter(filter, {
-    field: () => target,
-    refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`),
-  });
+      ? { ...test, operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
+      : { ...test, operator, values: valuesOf(operator, text) };
+  return compileFilter(filter, { refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`) });
 }
 
 function valuesOf(operator: Criterion['operator'], text: string): readonly string[] {

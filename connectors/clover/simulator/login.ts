@@ -41,7 +41,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     clock,
     memory,
     clientAuthentication: 'body',
-    tokenRedirect: 'unsaid',
+    ...{ tokenRedirect: 'unsaid', responseType: 'unsaid' },
     lifetimes: { accessMs: ACCESS_MS, refreshMs: REFRESH_MS },
     accessTokens: [DEMO_ACCESS_TOKEN],
     callback: ({ query }) => ({
@@ -54,11 +54,6 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
       refresh_token_expiration: secondsAfter(REFRESH_MS),
     }),
   });
-
-  const authorize = (call: Call) => {
-    const query = new URLSearchParams([['response_type', 'code'], ...call.query]);
-    return server.authorize({ ...call, query });
-  };
 
   async function ask(call: Call, form: Readonly<Record<string, string>>, message: string): Promise<SimulatedResponse> {
     const body = createBody(Buffer.from(new URLSearchParams(form).toString()), 'application/x-www-form-urlencoded');
@@ -82,7 +77,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     accepts: server.accepts,
     commands: server.commands,
     routes: {
-      'GET /oauth/v2/authorize': atHosts(LOGIN_HOSTS, authorize),
+      'GET /oauth/v2/authorize': atHosts(LOGIN_HOSTS, server.authorize),
       'POST /oauth/v2/token': atHosts(API_HOSTS, exchange),
       'POST /oauth/v2/refresh': atHosts(API_HOSTS, refresh),
     },

@@ -25,7 +25,7 @@ export interface Resource extends CollectionSpec {
   readonly expandable: readonly string[];
 }
 
-export type Merchant = Readonly<Record<keyof typeof official.filters, Collection<Resource>>>;
+type Merchant = Readonly<Record<keyof typeof official.filters, Collection<Resource>>>;
 
 /** Rounds a time in milliseconds down to whole seconds. */
 export function wholeSecond(ms: number): number {

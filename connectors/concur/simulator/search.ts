@@ -1,4 +1,4 @@
-import { Fault, FOLDS, type TableRow, type TextRule } from '#connector/simulator';
+import { Fault, FOLDS, type TableRow } from '#connector/simulator';
 
 export type Test = (row: TableRow) => boolean;
 
@@ -6,8 +6,6 @@ export type Test = (row: TableRow) => boolean;
 export type Filters = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
 export interface SearchOptions {
-  /** The rule for comparing texts, which the documents do not define. */
-  readonly rule: TextRule;
   /** Returns the records to which the first word of a path leads. */
   readonly related: (row: TableRow, name: string) => readonly TableRow[];
 }
@@ -20,12 +18,12 @@ export function badRequest(message: string): Fault {
  * Returns the tests of a query. All of them must hold. A parameter without a value has no effect, and unknown parameters are ignored.
  * @throws Fault 400
  */
-export function testsOf(filters: Filters, query: URLSearchParams, { rule, related }: SearchOptions): readonly Test[] {
+export function testsOf(filters: Filters, query: URLSearchParams, { related }: SearchOptions): readonly Test[] {
   return Object.entries(KINDS).flatMap(([kind, compile]) =>
     Object.entries(filters[kind] ?? {}).flatMap(([parameter, path]) => {
       const text = query.get(parameter) ?? '';
       if (text === '') return [];
-      const holds = compile(text, parameter, FOLDS[rule]);
+      const holds = compile(text, parameter);
       const [name = '', inside] = path.split('.');
       return (row: TableRow) =>
         holds(inside === undefined ? [row[name]] : related(row, name).map(({ [inside]: value }) => value));
@@ -37,13 +35,11 @@ export function testsOf(filters: Filters, query: URLSearchParams, { rule, relate
  * Compiles a value into a test of the values of a row: a single value, or one of each related record.
  * @throws Fault 400
  */
-type Kind = (
-  text: string,
-  parameter: string,
-  fold: (text: string) => string,
-) => (values: readonly unknown[]) => boolean;
+type Kind = (text: string, parameter: string) => (values: readonly unknown[]) => boolean;
 
-const among = (wanted: readonly string[]) => (values: readonly unknown[], fold: (text: string) => string) =>
+/** Texts are compared without case and without blanks at the end, which the documents do not define. */
+const { 'ignoring case': fold } = FOLDS;
+const among = (wanted: readonly string[]) => (values: readonly unknown[]) =>
   values.some((value) => typeof value === 'string' && wanted.map(fold).includes(fold(value)));
 
 /** Returns a bound, which excludes its own value. A day is its first instant. */
@@ -56,8 +52,8 @@ const bound =
   };
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  text: (text, _, fold) => (values) => among([text])(values, fold),
-  codes: (text, _, fold) => (values) => among(text.split(','))(values, fold),
+  text: (text) => among([text]),
+  codes: (text) => among(text.split(',')),
   flag: (text, parameter) => {
     const word = text.toLowerCase();
     if (word !== 'true' && word !== 'false') throw badRequest(`${parameter} is true or false, and not '${text}'.`);

@@ -32,13 +32,6 @@ const LEVELS: Readonly<Record<string, { readonly of: string; readonly levels: Re
 
 const kindOf = ({ type }: TableRow) => LEVELS[String(type).toLowerCase()];
 
-export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'send'>> {
-  /**
-   * The host of the key in `key_url`. Recorded callbacks had the host of the site, which is that of the API without `api-`. Default `api`.
-   */
-  readonly keyHost?: 'api' | 'site';
-}
-
 interface Notification {
   /** Name of the collection to which the record belongs. */
   readonly name: string;
@@ -50,9 +43,8 @@ interface Notification {
 export function notify(
   callbacks: readonly TableRow[],
   { name, change, show }: Notification,
-  options: CallbackOptions,
+  { send }: Pick<SimulatorOptions, 'send'>,
 ): void {
-  const { send, keyHost = 'api' } = options;
   const { key, before, after } = change;
   const action = after === undefined ? 'deleted' : before === undefined ? 'added' : 'updated';
   const row = after ?? before ?? {};
@@ -61,7 +53,7 @@ export function notify(
     const member = levels?.[String(level).toLowerCase()] ?? '';
     if (of !== name || inactiveFlag === true || (member !== '' && row[member] !== objectId)) continue;
     const site = String(origin).replace('://api-', '://');
-    const keyUrl = `${keyHost === 'site' ? site : origin}${KEY_PATH}?companyName=${COMPANY}&id=${KEY_ID}`;
+    const keyUrl = `${origin}${KEY_PATH}?companyName=${COMPANY}&id=${KEY_ID}`;
     const body = {
       ...{ MessageId: randomUUID(), FromUrl: new URL(site).host, CompanyId: COMPANY, MemberId: 'causeway' },
       ...{ Action: action, Type: type, ID: Number(key), CallbackObjectRecId: id, Metadata: { key_url: keyUrl } },

@@ -32,7 +32,7 @@ export interface Resource extends CollectionSpec {
 export type Company = Readonly<Record<Name, Collection<Resource, Name>>>;
 
 /** The member whose keys all callers use. */
-export const API_MEMBER = { id: 1, identifier: 'causeway' };
+const API_MEMBER = { id: 1, identifier: 'causeway' };
 
 /** Entries of setup tables, with ids from 1. Some have an identifier after a vertical bar. */
 const SETUP: Readonly<Record<string, readonly string[]>> = {
@@ -116,7 +116,7 @@ function isName(name: string): name is Name {
 
 const isSame = (a: unknown, b: unknown) => String(a).toLowerCase() === String(b).toLowerCase();
 
-export interface CompanyOptions {
+interface CompanyOptions {
   readonly clock: MovableClock;
   readonly memory: SimulatorMemory | undefined;
   readonly notify: (name: Name, change: TableChange) => void;

@@ -1,15 +1,14 @@
 import {
   compileFilter,
-  type FilterField,
   type FilterLiteral,
+  type FilterTest,
   type FilterTree,
   FOLDS,
   type TableRow,
-  type TextRule,
 } from '#connector/simulator';
 import { badCondition } from './fault.ts';
 
-export type LiteralKind = 'string' | 'datetime' | 'numeric' | 'boolean' | 'null';
+type LiteralKind = 'string' | 'datetime' | 'numeric' | 'boolean' | 'null';
 
 /** The member that a name in a condition refers to. */
 export interface Target {
@@ -19,20 +18,16 @@ export interface Target {
   readonly read: (row: TableRow) => unknown;
 }
 
-export interface Language {
-  readonly resolve: (name: string) => Target | undefined;
-  readonly text: TextRule;
-}
+type Resolve = (name: string) => Target | undefined;
 
 /**
- * Compiles a condition in the syntax of the developer guide. An empty condition matches every row.
+ * Compiles a condition in the syntax of the developer guide. An empty condition matches every row. Texts are compared without case, which
+ * ConnectWise does not document.
  * @throws Fault 400
  */
-export function compileConditions(conditions: string, language: Language): (row: TableRow) => boolean {
+export function compileConditions(conditions: string, resolve: Resolve): (row: TableRow) => boolean {
   if (conditions.trim() === '') return () => true;
-  const fields = new Map<string, FilterField>();
-  const tree = parse(readTokens(conditions), language, fields);
-  return compileFilter(tree, { field: (name) => fields.get(name), refuse: (message) => badCondition(message) });
+  return compileFilter(parse(readTokens(conditions), resolve), { refuse: (message) => badCondition(message) });
 }
 
 type Token = { readonly kind: LiteralKind | 'sign' | 'word' | 'end'; readonly text: string };
@@ -62,7 +57,7 @@ const DEEPEST = 50;
 const END: Token = { kind: 'end', text: '' };
 
 /** Parses a condition: `or` of `and` of tests and parentheses. */
-function parse(tokens: readonly Token[], language: Language, fields: Map<string, FilterField>): FilterTree {
+function parse(tokens: readonly Token[], resolve: Resolve): FilterTree {
   let at = 0;
   const peek = () => tokens[at] ?? END;
   const take = () => tokens[at++] ?? END;
@@ -95,11 +90,11 @@ function parse(tokens: readonly Token[], language: Language, fields: Map<string,
     const negated = skip('not');
     const operator = take().text.toLowerCase();
     const isWord = ['like', 'contains', 'in'].includes(operator);
-    if (negated ? !isWord : !isWord && !['=', '!=', '<', '<=', '>', '>='].includes(operator)) {
+    if (negated ? !isWord : !isWord && !COMPARISONS.some((each) => each === operator)) {
       throw badCondition(`'${operator}' is not a recognized operator.`);
     }
     const literals = operator === 'in' ? list() : [literal()];
-    return makeTest({ name: name.text, operator, negated, literals }, language, fields);
+    return makeTest({ name: name.text, operator, negated, literals }, resolve);
   }
 
   function list(): readonly Token[] {
@@ -137,30 +132,27 @@ const KINDS = {
   datetime: 'datetime',
 } as const satisfies Record<string, LiteralKind>;
 
-function makeTest(
-  { name, operator, negated, literals }: Written,
-  language: Language,
-  fields: Map<string, FilterField>,
-): FilterTree {
+function makeTest({ name, operator, negated, literals }: Written, resolve: Resolve): FilterTree {
   const kind = literals[0]?.kind;
-  const target = language.resolve(name);
+  const target = resolve(name);
   if (target === undefined) throw badCondition(`${name} is not a recognized name.`);
   const { type, values: words, read } = target;
   const isPattern = operator === 'like' || operator === 'contains' || isWildcard(operator, target, literals[0]);
-  const key = `${name.toLowerCase()} ${type}${isPattern ? ' pattern' : ''}`;
-  fields.set(key, { type, read, fold: foldOf(language.text, isPattern) });
+  const test = (tested: FilterTest['operator'], ...wanted: readonly FilterLiteral[]): FilterTree => ({
+    ...{ kind: 'test', field: name, of: { type, read, fold: isPattern ? inLowerCase : FOLDS['ignoring case'] } },
+    ...{ operator: tested, values: wanted },
+  });
   if (kind === 'null') {
     if (operator !== '=' && operator !== '!=') throw badCondition(`null is not compared by '${operator}'.`);
-    return { kind: 'test', field: key, operator: operator === '=' ? 'IS NULL' : 'IS NOT NULL', values: [] };
+    return test(operator === '=' ? 'IS NULL' : 'IS NOT NULL');
   }
   const values = literals.map((token) => readValue(token, target));
-  if (!isPattern) return { kind: 'test', field: key, operator: operatorOf(operator, negated), values };
+  if (!isPattern) return test(operatorOf(operator, negated), ...values);
   if (type !== 'string') throw badCondition(`'${operator}' is for strings, which ${name} is not.`);
   if (words !== undefined) throw badCondition('Enum value supplied was invalid');
   const pattern = patternOf(String(values[0]));
   const isNot = negated || operator === '!=';
-  const wanted = operator === 'contains' ? `%${pattern}%` : pattern;
-  return { kind: 'test', field: key, operator: isNot ? 'NOT LIKE' : 'LIKE', values: [wanted] };
+  return test(isNot ? 'NOT LIKE' : 'LIKE', operator === 'contains' ? `%${pattern}%` : pattern);
 }
 
 /** Returns whether a literal has wildcards. The guide says that strings accept `*` as a wildcard, and shows it in an equality. */
@@ -169,17 +161,15 @@ function isWildcard(operator: string, { type, values }: Target, literal: Token |
   return isText && (operator === '=' || operator === '!=') && literal.text.includes('*');
 }
 
-function operatorOf(operator: string, negated: boolean): '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'NOT IN' {
+const COMPARISONS = ['=', '!=', '<', '<=', '>', '>='] as const;
+
+function operatorOf(operator: string, negated: boolean): FilterTest['operator'] {
   if (operator === 'in') return negated ? 'NOT IN' : 'IN';
-  return operator === '=' || operator === '!=' || operator === '<' || operator === '<=' || operator === '>'
-    ? operator
-    : '>=';
+  return COMPARISONS.find((each) => each === operator) ?? '=';
 }
 
-/** Returns how texts are folded for a comparison. Equalities of the underlying database ignore blanks at the end, patterns don't. */
-function foldOf(rule: TextRule, isPattern: boolean): (text: string) => string {
-  return isPattern && rule === 'ignoring case' ? (text) => text.toLowerCase() : FOLDS[rule];
-}
+/** Equalities of the underlying database ignore blanks at the end, patterns don't. */
+const inLowerCase = (text: string) => text.toLowerCase();
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 

@@ -5,7 +5,6 @@ import {
   type SimulatedResponse,
   sortRows,
   type TableRow,
-  type TextRule,
   takePage,
 } from '#connector/simulator';
 import { type Company, entryOf, type Resource, showRow } from './company.ts';
@@ -43,23 +42,22 @@ export interface Listing {
   readonly company: Company;
   readonly resource: Resource;
   readonly rows: readonly TableRow[];
-  readonly text: TextRule;
 }
 
 /**
  * Returns the rows that match the conditions, sorted.
  * @throws Fault 400
  */
-function findRows({ company, resource, rows, text }: Listing, asked: Asked): readonly TableRow[] {
+function findRows({ company, resource, rows }: Listing, asked: Asked): readonly TableRow[] {
   const targets = targetsOf(company, resource);
   const resolve = (field: string) => targets.get(field.toLowerCase());
-  const found = rows.filter(compileConditions(asked.get('conditions') ?? '', { resolve, text }));
+  const found = rows.filter(compileConditions(asked.get('conditions') ?? '', resolve));
   // An order such as `contact/name asc, id desc`. The default is by id.
   const orders = (asked.get('orderby') || 'id').split(',').map((term) => {
     const [, name = '', direction = 'asc'] = /^\s*([\w/]+)(?:\s+(asc|desc))?\s*$/i.exec(term) ?? [];
     const target = resolve(name);
     if (target === undefined) throw badCondition(`${name || term} is not a recognized name.`);
-    return { ...target, fold: FOLDS[text], descending: direction.toLowerCase() === 'desc' };
+    return { ...target, fold: FOLDS['ignoring case'], descending: direction.toLowerCase() === 'desc' };
   });
   return sortRows(found, orders);
 }

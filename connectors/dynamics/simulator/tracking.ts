@@ -35,9 +35,8 @@ interface Tracking {
   readonly table: Table;
   readonly log: Log;
   readonly clock: MovableClock;
-  /** The address of the table. */
-  readonly url: string;
-  readonly context: string;
+  /** The address of the environment. */
+  readonly root: string;
   readonly show: (row: TableRow) => TableRow;
 }
 
@@ -47,7 +46,8 @@ interface Tracking {
  * @throws Fault for a table that is not tracked, options that change tracking does not support, and tokens that are none or too old
  */
 export function listTracked(call: Call, tracking: Tracking): SimulatedResponse {
-  const { logical, clock, url, context } = tracking;
+  const { logical, table, clock, root } = tracking;
+  const [url, context] = [`${root}/${table.set}`, `${root}/$metadata#${table.set}`];
   const { query, headers } = call;
   if (ENTITIES[logical]?.entity.ChangeTrackingEnabled !== true) {
     throw badQuery(`Change tracking is not enabled for the entity '${logical}'.`);
@@ -57,7 +57,7 @@ export function listTracked(call: Call, tracking: Tracking): SimulatedResponse {
     throw badQuery(`The "${unsupported}" query parameter isn't supported when Change Tracking is enabled.`);
   }
   const position = positionOf(query, tracking);
-  const rows = rowsAt(position, tracking);
+  const rows = rowsAt(position, context, tracking);
   const [, preferred] = /odata\.maxpagesize=(\d+)/.exec(String(headers.prefer)) ?? [];
   const end = position.start + Math.min(Number(preferred ?? USUAL_PAGE), USUAL_PAGE);
   const select = query.has('$select') ? [`$select=${query.get('$select')}`] : [];
@@ -91,7 +91,7 @@ function positionOf(query: URLSearchParams, { log, clock }: Tracking): Position 
   return { from: Number(from), until, start: 0 };
 }
 
-function rowsAt({ from, until }: Position, { table, log, context, show }: Tracking): readonly TableRow[] {
+function rowsAt({ from, until }: Position, context: string, { table, log, show }: Tracking): readonly TableRow[] {
   if (from === null) return table.table.rows().map(show);
   const changed = (log.behind(from) ?? []).filter(({ position }) => position <= until);
   const found = changed.map(({ key }) => [key, table.table.find(key)] as const);

@@ -111,13 +111,8 @@ const isCancelled = (index: number) => index % 11 === 10;
 const isPaid = (index: number) => isBooked(index) && !isCancelled(index) && index % 3 === 0;
 const total = cycle([0, 1250, 99.5, -300, 0.1, 123_456.78]);
 const makeLine = (index: number): TableRow => ({
-  ...{
-    AccountNumber: 3001 + (index % 3),
-    ArticleNumber: numberOf(index % 150),
-    Description: 'Hammer',
-    RowId: index + 1,
-  },
-  ...{ DeliveredQuantity: '0', OrderedQuantity: '1', Price: 10.5, Total: 10.5, VAT: 25 },
+  ...{ AccountNumber: 3001 + (index % 3), ArticleNumber: numberOf(index % 150), Description: 'Hammer' },
+  ...{ RowId: index + 1, DeliveredQuantity: '0', OrderedQuantity: '1', Price: 10.5, Total: 10.5, VAT: 25 },
 });
 const DOCUMENT: Readonly<Record<string, Column>> = {
   CustomerNumber: (index) => numberOf((index * 7) % CUSTOMERS),
@@ -162,6 +157,10 @@ const documents = {
   ...CHANGED,
 };
 
+const people = {
+  ...{ ...CHANGED, makeId: numberOf, label: 'Name', required: 'Name', can: ['delete'] },
+} satisfies Partial<Resource>;
+
 export function createCompany(clock: MovableClock): Company {
   return createCollections<Name, Resource>({
     clock,
@@ -178,14 +177,10 @@ export function createCompany(clock: MovableClock): Company {
     absent: ({ missing: [code, message] }) => new Fault(404, String(code), message),
     of: {
       customers: {
-        ...CHANGED,
+        ...people,
         ...about('customers', PERSON),
         rows: CUSTOMERS,
-        key: 'CustomerNumber',
-        makeId: numberOf,
-        label: 'Name',
-        singular: 'Customer',
-        required: 'Name',
+        ...{ key: 'CustomerNumber', singular: 'Customer' },
         missing: [2_000_433, 'Kan inte hitta kunden.'],
         taken: (number) => [2_000_637, `Kundnummer ${number} används redan.`],
         searches: {
@@ -195,24 +190,18 @@ export function createCompany(clock: MovableClock): Company {
         filters: byActivity,
         sorts: sortedBy('CustomerNumber Name'),
         short: listedPerson('customers'),
-        can: ['delete'],
       },
       suppliers: {
-        ...CHANGED,
+        ...people,
         ...about('suppliers', PERSON),
         rows: 60,
-        key: 'SupplierNumber',
-        makeId: numberOf,
-        label: 'Name',
-        singular: 'Supplier',
-        required: 'Name',
+        ...{ key: 'SupplierNumber', singular: 'Supplier' },
         missing: [2_000_435, 'Kan inte hitta leverantören.'],
         taken: (number) => [2_000_637, `Leverantörsnummer ${number} används redan.`],
         searches: searchesFor('City Email Name OrganisationNumber Phone1 Phone2 SupplierNumber ZipCode'),
         filters: {},
         sorts: sortedBy('Name SupplierNumber'),
         short: listedPerson('suppliers'),
-        can: ['delete'],
       },
       articles: {
         ...CHANGED,
@@ -226,11 +215,8 @@ export function createCompany(clock: MovableClock): Company {
           modified,
         }),
         rows: 150,
-        key: 'ArticleNumber',
-        makeId: numberOf,
-        label: 'Description',
-        singular: 'Article',
-        required: 'Description',
+        ...{ key: 'ArticleNumber', makeId: numberOf, singular: 'Article' },
+        ...{ label: 'Description', required: 'Description' },
         missing: [2_000_428, 'Kan inte hitta artikeln.'],
         taken: (number) => [2_000_013, `Artikelnumret "${number}" är redan taget.`],
         searches: {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
+  atHosts,
   type Call,
   createOAuthServer,
   DAY_MS,
   Fault,
-  type Guard,
+  fault,
   json,
   type MovableClock,
-  type OAuthServer,
   type RegisteredClient,
   type RouteHandler,
   type Routes,
@@ -35,10 +35,7 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 const HOUR_MS = 3_600_000;
 
 /** Creates the OAuth server. If the documents have no text, the text is our own. */
-export function createOAuthLogin(
-  memory: SimulatorMemory | undefined,
-  clock: MovableClock,
-): Pick<OAuthServer, 'accepts' | 'commands'> & { readonly routes: Routes } {
+export function createOAuthLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
   const server = createOAuthServer({
     title: 'Fortnox simulator',
     clients: CLIENTS,
@@ -49,42 +46,25 @@ export function createOAuthLogin(
     accessTokens: [ACCESS_TOKEN],
     errors: { unknownRefreshToken: ['invalid_grant', 'Invalid refresh token'] },
     tokenResponse: ({ access_token, refresh_token, scope }) => ({
-      access_token,
-      refresh_token,
-      scope,
-      expires_in: HOUR_MS / 1000,
-      token_type: 'bearer',
+      ...{ access_token, refresh_token, scope, expires_in: HOUR_MS / 1000, token_type: 'bearer' },
     }),
   });
   return {
     accepts: server.accepts,
     commands: server.commands,
     routes: {
-      'GET /oauth-v1/auth': (call) => {
-        assertHost(call, LOGIN_HOST);
+      'GET /oauth-v1/auth': atHosts([LOGIN_HOST], (call) => {
         for (const name of ['state', 'scope']) {
           if (!call.query.get(name)) throw new Fault(400, 'BAD_REQUEST', `${name} is missing`);
         }
         return server.authorize(call);
-      },
-      'POST /oauth-v1/token': (call) => {
-        assertHost(call, LOGIN_HOST);
-        return server.token(call);
-      },
-    },
+      }),
+      'POST /oauth-v1/token': atHosts([LOGIN_HOST], server.token),
+    } satisfies Routes,
   };
 }
 
-/** The flow before OAuth, which exchanges a code of the user for a token that does not expire. */
-export interface Login {
-  readonly authenticate: Guard;
-  /** Wraps the routes, so that a GET with a code exchanges the code. */
-  readonly exchanging: (routes: Routes) => Routes;
-  /** Revokes all tokens, as when the user removes the integration. */
-  readonly deactivate: () => void;
-}
-
-export interface LoginOptions {
+interface LoginOptions {
   readonly memory: SimulatorMemory | undefined;
   /** Whether the second use of a code revokes the token of its first use. */
   readonly deactivatesOnReuse: boolean;
@@ -92,7 +72,8 @@ export interface LoginOptions {
   readonly acceptsBearer: (accessToken: string) => boolean;
 }
 
-export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: LoginOptions): Login {
+/** Creates the flow before OAuth, which exchanges a code of the user for a token that does not expire. */
+export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: LoginOptions) {
   const saved = shareMemory(memory, 'tokens');
   const byCode = new Map<string, string>();
   let tokens = new Set([ACCESS_TOKEN, ...readTokens(saved.load())]);
@@ -120,36 +101,34 @@ export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: Login
   }
 
   return {
-    authenticate: (call) => {
-      assertHost(call, API_HOST);
+    authenticate: (call: Call): void => {
+      if ((call.host ?? API_HOST) !== API_HOST) throw fault(404, 'Not Found');
       if (isExchange(call)) return;
       const { authorization, 'access-token': token, 'client-secret': secret } = call.headers;
       const bearer = readBearer(authorization);
       if (bearer !== undefined) {
         if (tokens.has(bearer) || acceptsBearer(bearer)) return;
-        throw new Fault(401, 'UNAUTHORIZED', 'unauthorized');
+        throw fault(401, 'unauthorized');
       }
       if (token === undefined || secret === undefined)
         throw new Fault(403, '2000311', 'Kan inte logga in, access-token eller client-secret saknas(2).');
       if (!tokens.has(String(token)) || secret !== CLIENT_SECRET) throw badLogin();
     },
-    exchanging: (routes) =>
+    /** Wraps the routes, so that a GET with a code exchanges the code. */
+    exchanging: (routes: Routes): Routes =>
       Object.fromEntries(
         Object.entries(routes).map(([route, handle]): [string, RouteHandler] => [
           route,
           (call) => (isExchange(call) ? exchange(call, String(call.headers['authorization-code'])) : handle(call)),
         ]),
       ),
+    /** Revokes all tokens, as when the user removes the integration. */
     deactivate: () => keep(new Set()),
   };
 }
 
 function isExchange({ method, headers }: Call): boolean {
   return method === 'GET' && headers['authorization-code'] !== undefined;
-}
-
-function assertHost({ host }: Call, expected: string): void {
-  if ((host ?? expected) !== expected) throw new Fault(404, 'NOT_FOUND', 'Not Found');
 }
 
 function readTokens(saved: unknown): readonly string[] {

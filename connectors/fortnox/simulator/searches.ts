@@ -14,22 +14,21 @@ export type Search = (text: string) => Test;
  * can contain wildcards. An empty value matches every row.
  */
 export function contains(column: string): Search {
-  return (text) => like(text, ({ [column]: value }) => value);
+  return (text) => {
+    if (text === '') return () => true;
+    const of = { type: 'string', fold: (value: string) => value.toLowerCase() } as const;
+    const test = { kind: 'test', field: column, of, operator: 'LIKE', values: [`%${text}%`] } as const;
+    return compileFilter(test, { refuse: badParameter });
+  };
 }
 
 /** Returns a search in the rows of a document. */
 export function containsInRows(rows: string, column: string): Search {
+  const search = contains(column);
   return (text) => {
-    const test = like(text, ({ [column]: value }) => value);
+    const test = search(text);
     return (row) => rowsOf(row, rows).some(test);
   };
-}
-
-function like(text: string, read: (row: TableRow) => unknown): Test {
-  if (text === '') return () => true;
-  const test = { kind: 'test', field: 'value', operator: 'LIKE', values: [`%${text}%`] } as const;
-  const field = { type: 'string', read, fold: (value: string) => value.toLowerCase() } as const;
-  return compileFilter(test, { field: () => field, refuse: badParameter });
 }
 
 export function rowsOf(row: TableRow, name: string): readonly TableRow[] {
@@ -44,21 +43,17 @@ export function isTrue(column: string): Search {
   };
 }
 
-/** Returns a search for days from a bound on, which is included. */
-export function fromDay(column: string): Search {
-  return betweenDays(column, (day, bound) => day >= bound);
-}
-
-export function toDay(column: string): Search {
-  return betweenDays(column, (day, bound) => day <= bound);
-}
-
-function betweenDays(column: string, holds: (day: string, bound: string) => boolean): Search {
-  return (text) => {
+const byDay =
+  (holds: (day: string, bound: string) => boolean) =>
+  (column: string): Search =>
+  (text) => {
     if (!isDay(text)) throw badParameter();
     return ({ [column]: day }) => typeof day === 'string' && day !== '' && holds(day, text);
   };
-}
+
+/** Searches for days from a bound on, or up to one. Both include it. */
+export const fromDay = byDay((day, bound) => day >= bound);
+export const toDay = byDay((day, bound) => day <= bound);
 
 export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));

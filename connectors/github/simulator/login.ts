@@ -20,11 +20,14 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 };
 
 const HOUR_MS = 3_600_000;
+const BAD_CLIENT = [
+  'incorrect_client_credentials',
+  'The client_id and/or client_secret passed are incorrect.',
+  200,
+] as const;
+const BAD_CODE = ['bad_verification_code', 'The code passed is incorrect or expired.', 200] as const;
 const ERRORS = {
-  unknownClient: ['incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.', 200],
-  wrongSecret: ['incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.', 200],
-  unknownCode: ['bad_verification_code', 'The code passed is incorrect or expired.', 200],
-  otherClient: ['bad_verification_code', 'The code passed is incorrect or expired.', 200],
+  ...{ unknownClient: BAD_CLIENT, wrongSecret: BAD_CLIENT, unknownCode: BAD_CODE, otherClient: BAD_CODE },
   otherRedirect: [
     'redirect_uri_mismatch',
     'The redirect_uri MUST match the registered callback URL for this application.',
@@ -43,6 +46,7 @@ export function createLogin(memory: (name: string) => SimulatorMemory, clock: Mo
   const form = {
     clientAuthentication: 'body',
     tokenRedirect: 'unsaid',
+    responseType: 'unsaid',
     isFormResponse: ({ headers }: Call) => !/\bjson\b/.test(String(headers.accept)),
   } as const;
   const named = (scope: string) => ({ token_type: 'bearer', scope: scope.split(/[ ,]+/).join(',') });
@@ -59,12 +63,9 @@ export function createLogin(memory: (name: string) => SimulatorMemory, clock: Mo
   });
   const serverOf = (clientId: string | null) => (clientId === 'demo-app' ? expiring : app);
   const routes: Routes = {
-    'GET /login/oauth/authorize': atHosts(['github.com'], (call) => {
-      // The authorization URL needs no response_type, because there is one only.
-      const query = new URLSearchParams(call.query);
-      query.set('response_type', 'code');
-      return serverOf(query.get('client_id')).authorize({ ...call, query });
-    }),
+    'GET /login/oauth/authorize': atHosts(['github.com'], (call) =>
+      serverOf(call.query.get('client_id')).authorize(call),
+    ),
     'POST /login/oauth/access_token': atHosts(['github.com'], (call) => {
       const sent = call.body.form();
       if (sent.has('grant_type') || !sent.has('code')) return serverOf(sent.get('client_id')).token(call);

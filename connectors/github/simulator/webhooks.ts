@@ -17,7 +17,7 @@ import {
 import { API, asIssue, conform, type Name, ORGANIZATION, OWNER, userOf } from './records.ts';
 
 /** The event of each kind of record, and the member that holds it. Source: "Webhook events and payloads". */
-const EVENTS: Readonly<Partial<Record<Name, readonly [event: string, member: string, schema: string]>>> = {
+const EVENTS: Readonly<Record<Name, readonly [event: string, member: string, schema: string]>> = {
   repositories: ['repository', 'repository', 'full-repository'],
   issues: ['issues', 'issue', 'issue'],
   pull_requests: ['pull_request', 'pull_request', 'pull-request'],
@@ -59,9 +59,8 @@ export function createWebhooks(options: {
   }
 
   function report(name: Name, { before, after }: TableChange): void {
-    const [event, member, schema] = EVENTS[name] ?? [];
-    const row = after ?? before;
-    if (event === undefined || member === undefined || schema === undefined || row === undefined) return;
+    const [event, member, schema] = EVENTS[name];
+    const row = after ?? before ?? {};
     const repository = String(name === 'repositories' ? row.full_name : row.repository);
     const shown = conform(member === 'issue' ? asIssue(row) : row, schema);
     const payload = {

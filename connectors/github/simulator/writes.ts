@@ -9,21 +9,22 @@ import {
   type TableRow,
   writeSeconds,
 } from '#connector/simulator';
-import { findRow, isNamed, labelAt, notFound, repositoryAt } from './lists.ts';
+import { isNamed, notFound, repositoryAt, rowAt } from './lists.ts';
 import {
-  API,
   asIssue,
   branchOf,
   commentOf,
   conform,
   findUser,
+  isPull,
   issueUrls,
+  labelOf,
   milestoneOf,
+  newRepository,
   ORGANIZATION,
   OWNER,
   type Records,
   userOf,
-  WEB,
 } from './records.ts';
 
 function invalid(resource: string, field: string, code = 'invalid', message = 'Validation Failed'): Fault {
@@ -41,76 +42,58 @@ const SETTINGS: ReadonlySet<string> = new Set(
   'name description homepage archived has_issues has_wiki has_projects is_template default_branch'.split(' '),
 );
 
-/** Creates the routes that write, for a user who may write everything. */
-export function createWrites(records: Records, clock: MovableClock): Routes {
-  const stamp = () => writeSeconds(clock.now());
-  const numbers = () =>
-    [...records.issues.table.rows(), ...records.pull_requests.table.rows()].map(({ number }) => Number(number));
-  const inRepository = (table: Table, call: Call, member: string, value: string | undefined) => {
-    const { full_name } = repositoryAt(records, call);
-    return findRow(table, (row) => row.repository === full_name && String(row[member]) === value);
-  };
-  const issueAt = (call: Call) => {
-    const { full_name } = repositoryAt(records, call);
-    const wanted = call.params.issue_number ?? call.params.pull_number;
-    for (const { table } of [records.issues, records.pull_requests]) {
-      const row = table.rows().find((each) => each.repository === full_name && String(each.number) === wanted);
-      if (row !== undefined) return { table, row };
-    }
-    throw notFound();
-  };
+const REPO = '/repos/{owner}/{repo}';
+const ME = userOf('octocat');
 
+/** Creates the routes that write, for a user who may write everything, and those that read one part of a repository. */
+export function createWrites(records: Records, clock: MovableClock): Routes {
+  const { repositories, issues, pull_requests, comments, labels, milestones } = records;
+  const stamp = () => writeSeconds(clock.now());
+  const work = { rows: () => [...issues.rows(), ...pull_requests.rows()] };
+  const nextNumber = (rows: readonly TableRow[]) => Math.max(0, ...rows.map(({ number }) => Number(number))) + 1;
   const labelIn = (repository: unknown, name: string) =>
-    records.labels.table.rows().find((row) => row.repository === repository && isNamed(row.name, name));
-  const newLabel = (repository: unknown, { name, ...more }: TableRow) =>
-    records.labels.table.insert({
-      ...{ repository, name, ...more },
-      url: `${API}/repos/${repository}/labels/${encodeURIComponent(String(name))}`,
-    });
+    labels.rows().find((row) => row.repository === repository && isNamed(row.name, name));
 
   /** Returns the members of an issue that a body sets. Labels that do not exist are created. */
-  function issueValues(call: Call, repository: string, before?: TableRow): TableRow {
-    const { title, body, state, state_reason, labels, assignees, assignee, milestone } = call.body.object();
+  function issueValues(call: Call, repository: unknown, before?: TableRow): TableRow {
+    const { title, body, state, state_reason, labels: names, assignees, assignee, milestone } = call.body.object();
     const logins = assignees ?? (assignee === undefined ? undefined : [assignee].filter((each) => each !== null));
-    const users = [logins ?? []]
-      .flat()
-      .map((login) => findUser(String(Object(login).login ?? login)) ?? fail(invalid('Issue', 'assignees')));
-    const named = [labels ?? []].flat().map((label) => {
-      const name = String(Object(label).name ?? label);
-      return labelIn(repository, name) ?? newLabel(repository, { name, color: 'ededed' });
+    const users = [logins ?? []].flat().map((login) => {
+      const user = findUser(String(Object(login).login ?? login));
+      if (user === undefined) throw invalid('Issue', 'assignees');
+      return user;
     });
-    const isClosing = state === 'closed' && before?.state !== 'closed';
+    const named = [names ?? []].flat().map((label) => {
+      const name = String(Object(label).name ?? label);
+      return labelIn(repository, name) ?? labels.insert(labelOf(repository, name, { color: 'ededed' }));
+    });
+    const isChosen = (row: TableRow) => row.repository === repository && String(row.number) === String(milestone);
+    const chosen = milestones.rows().find(isChosen) ?? null;
+    if (milestone != null && chosen === null) throw invalid('Issue', 'milestone');
+    const closed_at = state === 'open' ? null : (before?.closed_at ?? stamp());
     return {
-      ...(title !== undefined && { title: textIn({ title: String(title ?? '') }, 'title', 'Issue') }),
+      ...(title !== undefined && { title: textIn({ title: String(title) }, 'title', 'Issue') }),
       ...(body !== undefined && { body: body === '' ? null : body }),
-      ...(state !== undefined && {
-        state,
-        closed_at: state === 'open' ? null : isClosing ? stamp() : before?.closed_at,
-      }),
+      ...(state !== undefined && { state, closed_at }),
       ...(state !== undefined &&
-        before?.head === undefined && {
-          state_reason: state_reason ?? (state === 'closed' ? 'completed' : 'reopened'),
-        }),
-      ...(labels !== undefined && { labels: named }),
+        !isPull(before ?? {}) && { state_reason: state_reason ?? (state === 'closed' ? 'completed' : 'reopened') }),
+      ...(names !== undefined && { labels: named }),
       ...(logins !== undefined && { assignees: users, assignee: users[0] ?? null }),
-      ...(milestone !== undefined && {
-        milestone:
-          milestone === null
-            ? null
-            : (records.milestones.table
-                .rows()
-                .find((row) => row.repository === repository && String(row.number) === String(milestone)) ??
-              fail(invalid('Issue', 'milestone'))),
-      }),
+      ...(milestone !== undefined && { milestone: chosen }),
     };
   }
 
   /** Returns a new issue. What it leaves out is missing, and `conform` fills it in. */
-  const blank = (repository: string, kind: 'issues' | 'pulls') => {
-    const number = Math.max(0, ...numbers()) + 1;
-    const own = { number, repository, state: 'open', labels: [], assignees: [], comments: 0, user: userOf('octocat') };
-    return { ...own, author_association: 'MEMBER', ...issueUrls(repository, number, kind) };
-  };
+  function newIssue(call: Call, kind: 'issues' | 'pulls'): TableRow {
+    const repository = String(repositoryAt(records, call).full_name);
+    const number = nextNumber(work.rows());
+    textIn(call.body.object(), 'title', kind === 'issues' ? 'Issue' : 'PullRequest');
+    return {
+      ...{ number, repository, state: 'open', labels: [], assignees: [], comments: 0, user: ME },
+      ...{ author_association: 'MEMBER', ...issueUrls(repository, number, kind), ...issueValues(call, repository) },
+    };
+  }
+
   const repositoryValues = (body: TableRow): TableRow => {
     const given = Object.entries(body).filter(([name]) => SETTINGS.has(name));
     const isPrivate = body.private ?? (body.visibility === undefined ? undefined : body.visibility === 'private');
@@ -119,167 +102,138 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
   };
   const createRepository = (owner: TableRow) => (call: Call) => {
     const values = repositoryValues(call.body.object());
-    const name = textIn(values, 'name', 'Repository').replace(/[^\w.-]+/g, '-');
-    const full_name = `${owner.login}/${name}`;
-    if (records.repositories.table.rows().some((row) => isNamed(row.full_name, full_name)))
+    const made = newRepository(textIn(values, 'name', 'Repository').replace(/[^\w.-]+/g, '-'), owner);
+    if (repositories.rows().some((row) => isNamed(row.full_name, made.full_name)))
       throw invalid('Repository', 'name', 'custom', 'name already exists on this account');
-    const row = records.repositories.table.insert({
-      ...{ visibility: 'public', default_branch: 'main', has_issues: true, has_projects: true, has_wiki: true },
-      ...{
-        pushed_at: stamp(),
-        ...values,
-        name,
-        full_name,
-        owner,
-        permissions: { admin: true, push: true, pull: true },
-      },
-      ...{ url: `${API}/repos/${full_name}`, html_url: `${WEB}/${full_name}` },
-    });
+    const row = repositories.insert({ pushed_at: stamp(), ...made, ...values, name: made.name });
     return json(conform(row, 'full-repository'), 201);
   };
+
+  interface Part {
+    readonly table: Table;
+    /** The member that the last part of the path names. */
+    readonly member: string;
+    readonly schema: string;
+    /** Returns the members that the body of a change sets. */
+    readonly values: (body: TableRow) => TableRow;
+  }
+
+  /** Returns the routes of one record in a repository. */
+  const partRoutes = (path: string, { table, member, schema, values }: Part): Routes => ({
+    [`GET ${REPO}${path}`]: (call) => json(conform(rowAt(records, table, call, member), schema)),
+    [`PATCH ${REPO}${path}`]: (call) => {
+      const { id } = rowAt(records, table, call, member);
+      return json(conform(table.update(String(id), values(call.body.object())), schema));
+    },
+    [`DELETE ${REPO}${path}`]: (call) => {
+      table.remove(String(rowAt(records, table, call, member).id));
+      return empty();
+    },
+  });
 
   return {
     'POST /orgs/{org}/repos': (call) => {
       if (!isNamed(call.params.org, OWNER)) throw notFound();
       return createRepository(ORGANIZATION)(call);
     },
-    'POST /user/repos': createRepository(userOf('octocat')),
-    'PATCH /repos/{owner}/{repo}': (call) => {
+    'POST /user/repos': createRepository(ME),
+    [`PATCH ${REPO}`]: (call) => {
       const { id, owner } = repositoryAt(records, call);
       const values = repositoryValues(call.body.object());
       const renamed = values.name === undefined ? {} : { full_name: `${Object(owner).login}/${values.name}` };
-      return json(conform(records.repositories.table.update(String(id), { ...values, ...renamed }), 'full-repository'));
+      return json(conform(repositories.update(String(id), { ...values, ...renamed }), 'full-repository'));
     },
-    'DELETE /repos/{owner}/{repo}': (call) => {
-      records.repositories.table.remove(String(repositoryAt(records, call).id));
+    [`DELETE ${REPO}`]: (call) => {
+      repositories.remove(String(repositoryAt(records, call).id));
       return empty();
     },
-    'POST /repos/{owner}/{repo}/issues': (call) => {
-      const { full_name } = repositoryAt(records, call);
-      textIn(call.body.object(), 'title', 'Issue');
-      const row = records.issues.table.insert({
-        ...blank(String(full_name), 'issues'),
-        ...issueValues(call, String(full_name)),
-      });
-      return json(conform(row, 'issue'), 201);
+    [`POST ${REPO}/issues`]: (call) => json(conform(issues.insert(newIssue(call, 'issues')), 'issue'), 201),
+    [`PATCH ${REPO}/issues/{issue_number}`]: (call) => {
+      const row = rowAt(records, work, call, 'number');
+      const table = isPull(row) ? pull_requests : issues;
+      const changed = table.update(String(row.id), issueValues(call, row.repository, row)) ?? row;
+      return json(conform(asIssue(changed), 'issue'));
     },
-    'PATCH /repos/{owner}/{repo}/issues/{issue_number}': (call) => {
-      const { table, row } = issueAt(call);
-      return json(
-        conform(asIssue(table.update(String(row.id), issueValues(call, String(row.repository), row)) ?? row), 'issue'),
-      );
-    },
-    'POST /repos/{owner}/{repo}/pulls': (call) => {
+    [`POST ${REPO}/pulls`]: (call) => {
       const repository = repositoryAt(records, call);
-      const { full_name } = repository;
       const values = call.body.object();
-      const [head, base] = [
-        textIn(values, 'head', 'PullRequest').replace(/^.*:/, ''),
-        textIn(values, 'base', 'PullRequest'),
-      ];
-      textIn(values, 'title', 'PullRequest');
+      const refOf = ({ ref }: Readonly<Record<string, unknown>>) => ref;
+      const head = textIn(values, 'head', 'PullRequest').replace(/^.*:/, '');
+      const base = textIn(values, 'base', 'PullRequest');
       if (head === base) throw invalid('PullRequest', 'head', 'custom', `No commits between ${base} and ${head}`);
-      const isOpen = records.pull_requests.table
-        .rows()
-        .some(
-          (row) =>
-            row.repository === full_name &&
-            row.state === 'open' &&
-            Object(row.head).ref === head &&
-            Object(row.base).ref === base,
-        );
-      if (isOpen) throw invalid('PullRequest', 'head', 'custom', `A pull request already exists for ${OWNER}:${head}.`);
-      const row = records.pull_requests.table.insert({
-        ...blank(String(full_name), 'pulls'),
+      const isSame = (row: TableRow) =>
+        row.repository === repository.full_name && refOf(Object(row.head)) === head && refOf(Object(row.base)) === base;
+      if (pull_requests.rows().some((row) => row.state === 'open' && isSame(row)))
+        throw invalid('PullRequest', 'head', 'custom', `A pull request already exists for ${OWNER}:${head}.`);
+      const row = pull_requests.insert({
         ...{ mergeable_state: 'unknown', additions: 1, changed_files: 1, commits: 1, draft: values.draft === true },
         maintainer_can_modify: values.maintainer_can_modify === true,
-        head: branchOf(repository, head),
-        base: branchOf(repository, base),
-        ...issueValues(call, String(full_name)),
+        ...{ head: branchOf(repository, head), base: branchOf(repository, base), ...newIssue(call, 'pulls') },
       });
       return json(conform(row, 'pull-request'), 201);
     },
-    'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': (call) => {
-      const { table, row } = issueAt(call);
-      if (table !== records.pull_requests.table) throw notFound();
+    [`PATCH ${REPO}/pulls/{pull_number}`]: (call) => {
+      const row = rowAt(records, pull_requests, call, 'number');
       const { base, maintainer_can_modify } = call.body.object();
       const values = {
-        ...issueValues(call, String(row.repository), row),
+        ...issueValues(call, row.repository, row),
         ...(base !== undefined && { base: branchOf(repositoryAt(records, call), String(base)) }),
         ...(maintainer_can_modify !== undefined && { maintainer_can_modify }),
       };
-      return json(conform(table.update(String(row.id), values), 'pull-request'));
+      return json(conform(pull_requests.update(String(row.id), values), 'pull-request'));
     },
-    'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': (call) => {
-      const { table, row } = issueAt(call);
+    [`POST ${REPO}/issues/{issue_number}/comments`]: (call) => {
+      const row = rowAt(records, work, call, 'number');
       const body = textIn(call.body.object(), 'body', 'IssueComment');
-      const { id, ...own } = records.comments.table.insert(
-        commentOf(String(row.repository), Number(row.number), { body, user: userOf('octocat') }),
-      );
+      const comment = comments.insert(commentOf(String(row.repository), Number(row.number), { body, user: ME }));
+      const table = isPull(row) ? pull_requests : issues;
       table.update(String(row.id), { comments: Number(row.comments) + 1 });
-      return json(conform({ ...own, id }, 'issue-comment'), 201);
+      return json(conform(comment, 'issue-comment'), 201);
     },
-    'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': (call) => {
-      const { id } = inRepository(records.comments.table, call, 'id', call.params.comment_id);
-      const body = textIn(call.body.object(), 'body', 'IssueComment');
-      return json(conform(records.comments.table.update(String(id), { body }), 'issue-comment'));
-    },
-    'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': (call) => {
-      records.comments.table.remove(
-        String(inRepository(records.comments.table, call, 'id', call.params.comment_id).id),
-      );
-      return empty();
-    },
-    'POST /repos/{owner}/{repo}/labels': (call) => {
+    ...partRoutes('/issues/comments/{comment_id}', {
+      ...{ table: comments, member: 'id', schema: 'issue-comment' },
+      values: (body) => ({ body: textIn(body, 'body', 'IssueComment') }),
+    }),
+    [`POST ${REPO}/labels`]: (call) => {
       const { full_name } = repositoryAt(records, call);
       const { color = 'ededed', description = null, ...values } = call.body.object();
       const name = textIn(values, 'name', 'Label');
       if (labelIn(full_name, name) !== undefined) throw invalid('Label', 'name', 'already_exists');
-      if (!/^[0-9a-f]{6}$/i.test(String(color))) throw invalid('Label', 'color');
-      return json(conform(newLabel(full_name, { name, color, description }), 'label'), 201);
+      assertColor(color);
+      return json(conform(labels.insert(labelOf(full_name, name, { color, description })), 'label'), 201);
     },
-    'PATCH /repos/{owner}/{repo}/labels/{name}': (call) => {
-      const { id } = labelAt(records, call);
-      const { new_name, color, description } = call.body.object();
-      if (color !== undefined && !/^[0-9a-f]{6}$/i.test(String(color))) throw invalid('Label', 'color');
-      const values = {
-        ...(new_name !== undefined && { name: new_name }),
-        ...(color !== undefined && { color }),
-        ...(description !== undefined && { description: description === '' ? null : description }),
-      };
-      return json(conform(records.labels.table.update(String(id), values), 'label'));
-    },
-    'DELETE /repos/{owner}/{repo}/labels/{name}': (call) => {
-      records.labels.table.remove(String(labelAt(records, call).id));
-      return empty();
-    },
-    'POST /repos/{owner}/{repo}/milestones': (call) => {
+    ...partRoutes('/labels/{name}', {
+      ...{ table: labels, member: 'name', schema: 'label' },
+      values: ({ new_name: name, color, description }) => {
+        if (color !== undefined) assertColor(color);
+        return {
+          ...(name !== undefined && { name }),
+          ...(color !== undefined && { color }),
+          ...(description !== undefined && { description: description === '' ? null : description }),
+        };
+      },
+    }),
+    [`POST ${REPO}/milestones`]: (call) => {
       const full_name = String(repositoryAt(records, call).full_name);
-      const { title: _, ...values } = call.body.object();
-      const title = textIn(call.body.object(), 'title', 'Milestone');
-      const known = records.milestones.table.rows().filter(({ repository }) => repository === full_name);
+      const values = call.body.object();
+      const title = textIn(values, 'title', 'Milestone');
+      const known = milestones.rows().filter(({ repository }) => repository === full_name);
       if (known.some((row) => row.title === title)) throw invalid('Milestone', 'title', 'already_exists');
-      const number = Math.max(0, ...known.map((row) => Number(row.number))) + 1;
-      const row = records.milestones.table.insert(
-        milestoneOf(full_name, number, { state: 'open', ...values, title, creator: userOf('octocat') }),
+      const row = milestones.insert(
+        milestoneOf(full_name, nextNumber(known), { state: 'open', ...values, title, creator: ME }),
       );
       return json(conform(row, 'milestone'), 201);
     },
-    'PATCH /repos/{owner}/{repo}/milestones/{milestone_number}': (call) => {
-      const { id } = inRepository(records.milestones.table, call, 'number', call.params.milestone_number);
-      const values = call.body.object();
-      const closed = values.state === undefined ? {} : { closed_at: values.state === 'closed' ? stamp() : null };
-      return json(conform(records.milestones.table.update(String(id), { ...values, ...closed }), 'milestone'));
-    },
-    'DELETE /repos/{owner}/{repo}/milestones/{milestone_number}': (call) => {
-      records.milestones.table.remove(
-        String(inRepository(records.milestones.table, call, 'number', call.params.milestone_number).id),
-      );
-      return empty();
-    },
+    ...partRoutes('/milestones/{milestone_number}', {
+      ...{ table: milestones, member: 'number', schema: 'milestone' },
+      values: ({ state, ...values }) => ({
+        ...values,
+        ...(state !== undefined && { state, closed_at: state === 'closed' ? stamp() : null }),
+      }),
+    }),
   };
 }
 
-function fail(error: Fault): never {
-  throw error;
+function assertColor(color: unknown): void {
+  if (!/^[0-9a-f]{6}$/i.test(String(color))) throw invalid('Label', 'color');
 }

@@ -10,7 +10,7 @@ const USUAL_PAGE = 100;
 /** Larger values are coerced. Source: the parameter `pageSize` of changes.list. */
 const LARGEST_PAGE = 1000;
 
-export interface ListedChanges {
+interface ListedChanges {
   readonly log: ChangeLog<ChangedFile>;
   readonly find: (id: string) => TableRow | undefined;
 }

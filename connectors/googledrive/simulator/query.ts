@@ -1,32 +1,21 @@
-import { Fault, FOLDS, type TableRow, type TextRule } from '#connector/simulator';
+import { compileFilter, Fault, type FilterTest, type FilterTree, FOLDS, type TableRow } from '#connector/simulator';
+import { ME, ROOT_ID } from './records.ts';
 
-/** The facts that a query needs beside the members of a file. */
-export interface QueryOptions {
-  /** The comparison of texts, which Google does not document. */
-  readonly text: TextRule;
-  /** Whether `!=` and `not` find files without a value, which Google does not document. */
-  readonly matchesMissing: boolean;
-  /** Returns the text of a file's content. */
-  readonly contentOf: (row: TableRow) => string;
-  readonly rootId: string;
-  /** The e-mail address that `me` stands for. */
-  readonly me: string;
-}
+type Test = (row: TableRow) => boolean;
 
-/** Undefined: the file has no value to compare. */
-type Test = (row: TableRow) => boolean | undefined;
-
-const ORDERED = ['<=', '<', '=', '!=', '>', '>='];
+const EQUAL = ['=', '!='] as const;
+const ORDERED = ['<=', '<', '=', '!=', '>', '>='] as const;
 /** The operators of each term. Source: "Search query terms and operators". */
 const TERMS: Readonly<
-  Record<string, readonly [kind: 'text' | 'time' | 'flag' | 'full', operators: readonly string[]]>
+  Record<string, readonly [kind: 'text' | 'time' | 'flag' | 'full', operators: readonly FilterTest['operator'][]]>
 > = {
-  name: ['text', ['contains', '=', '!=']],
-  mimeType: ['text', ['contains', '=', '!=']],
-  fullText: ['full', ['contains']],
+  // Names and types have `contains`, too, and the content has nothing else.
+  ...{ name: ['text', EQUAL], mimeType: ['text', EQUAL], fullText: ['full', []] },
   ...{ modifiedTime: ['time', ORDERED], viewedByMeTime: ['time', ORDERED], createdTime: ['time', ORDERED] },
-  ...{ trashed: ['flag', ['=', '!=']], starred: ['flag', ['=', '!=']], sharedWithMe: ['flag', ['=', '!=']] },
+  ...{ trashed: ['flag', EQUAL], starred: ['flag', EQUAL], sharedWithMe: ['flag', EQUAL] },
 };
+/** The comparisons of a file without a value, which `!=` and `not` find. Google does not document it. */
+const OF_MISSING = { '=': false, '!=': true, '<': false, '<=': false, '>': false, '>=': false } as const;
 
 interface Token {
   readonly kind: 'text' | 'sign' | 'word';
@@ -53,9 +42,10 @@ function invalidQuery(): Fault {
 
 /**
  * Compiles a query of `files.list`. `and` and `or` are evaluated from left to right. Source: "Search for files and folders".
+ * @param contentOf returns the text of a file's content
  * @throws Fault 400 for a query that is not valid
  */
-export function compileQuery(query: string, options: QueryOptions): (row: TableRow) => boolean {
+export function compileQuery(query: string, contentOf: (row: TableRow) => string): (row: TableRow) => boolean {
   const tokens = tokensOf(query);
   let at = 0;
   const next = (kind?: Token['kind'], text?: string): string => {
@@ -66,33 +56,27 @@ export function compileQuery(query: string, options: QueryOptions): (row: TableR
   };
   const isNext = (text: string, kind: Token['kind'] = 'word') => tokens[at]?.kind === kind && tokens[at]?.text === text;
 
-  function readAll(): Test {
-    let test = readOne();
+  function readAll(): FilterTree {
+    let tree = readOne();
     while (isNext('and') || isNext('or')) {
-      const [isAnd, left] = [next() === 'and', test];
-      const right = readOne();
-      // An unknown test does not match, and `not` keeps it unknown.
-      test = (row) => join(isAnd, left(row), right(row));
+      const kind = next() === 'and' ? 'and' : 'or';
+      tree = { kind, operands: [tree, readOne()] };
     }
-    return test;
+    return tree;
   }
 
-  function readOne(): Test {
+  function readOne(): FilterTree {
     if (isNext('not')) {
       next();
-      const test = readOne();
-      return (row) => {
-        const truth = test(row);
-        return truth === undefined ? options.matchesMissing || undefined : !truth;
-      };
+      return { kind: 'not', operand: readOne() };
     }
     if (isNext('(', 'sign')) {
       next();
-      const test = readAll();
+      const tree = readAll();
       next('sign', ')');
-      return test;
+      return tree;
     }
-    return tokens[at]?.kind === 'text' ? readMembership() : readTerm();
+    return tokens[at]?.kind === 'text' ? { kind: 'own', holds: readMembership() } : readTerm();
   }
 
   function readMembership(): Test {
@@ -100,60 +84,50 @@ export function compileQuery(query: string, options: QueryOptions): (row: TableR
     next('word', 'in');
     const collection = next('word');
     if (collection === 'parents') {
-      const id = value === 'root' ? options.rootId : value;
+      const id = value === 'root' ? ROOT_ID : value;
       return ({ parents }) => Array.isArray(parents) && parents.includes(id);
     }
     if (collection !== 'owners') throw invalidQuery();
-    const email = (value === 'me' ? options.me : value).toLowerCase();
+    const email = (value === 'me' ? ME.emailAddress : value).toLowerCase();
     return ({ owners }) => [owners].flat().some((owner) => Object(owner).emailAddress === email);
   }
 
-  function readTerm(): Test {
+  function readTerm(): FilterTree {
     const name = next('word');
     const [kind, operators] = (Object.hasOwn(TERMS, name) ? TERMS[name] : undefined) ?? [];
-    const operator = next();
-    if (kind === undefined || operators?.includes(operator) !== true) throw invalidQuery();
-    return testOf(name, kind, operator, kind === 'flag' ? next('word') : next('text'));
-  }
-
-  function testOf(name: string, kind: 'text' | 'time' | 'flag' | 'full', operator: string, literal: string): Test {
-    const fold = FOLDS[options.text];
-    if (kind === 'full') return (row) => hasWords(literal, textsOf(row, options), (word, wanted) => word === wanted);
+    const word = next();
+    if (word === 'contains' && (kind === 'text' || kind === 'full')) {
+      return { kind: 'own', holds: containing(name, next('text')) };
+    }
+    const operator = operators?.find((each) => each === word);
+    if (operator === undefined) throw invalidQuery();
     if (kind === 'flag') {
-      if (literal !== 'true' && literal !== 'false') throw invalidQuery();
-      const isMet = (row: TableRow) => (name === 'sharedWithMe' ? row.sharedWithMeTime != null : row[name] === true);
-      return (row) => (isMet(row) === (literal === 'true')) === (operator === '=');
+      const flag = next('word');
+      if (flag !== 'true' && flag !== 'false') throw invalidQuery();
+      return { kind: 'own', holds: flagged(name, (flag === 'true') === (operator === '=')) };
     }
-    if (operator === 'contains') {
-      // Names are found by the beginnings of their words, and types by any part.
-      return (row) =>
-        name === 'name'
-          ? hasWords(literal, String(row.name), (word, wanted) => word.startsWith(wanted))
-          : String(row[name] ?? '').includes(literal);
-    }
-    const wanted = kind === 'time' ? timeOf(literal) : fold(literal);
-    return (row) => {
-      const value = row[name] ?? undefined;
-      if (value === undefined) return operator === '!=' && options.matchesMissing ? true : undefined;
-      return compare(kind === 'time' ? Date.parse(String(value)) : fold(String(value)), operator, wanted);
-    };
+    const literal = next('text');
+    const test = { kind: 'test', field: name, operator } as const;
+    if (kind === 'text') return { ...test, of: { type: 'string', fold: FOLDS['ignoring case'] }, values: [literal] };
+    return { ...test, of: { type: 'datetime' }, values: [new Date(timeOf(literal)).toISOString()] };
   }
 
-  const test = readAll();
+  /** Names are found by the beginnings of their words, types by any part, and contents by whole words. */
+  function containing(name: string, literal: string): Test {
+    if (name === 'mimeType') return ({ mimeType }) => String(mimeType ?? '').includes(literal);
+    if (name === 'name') return (row) => hasWords(literal, String(row.name), (word, wanted) => word.startsWith(wanted));
+    return (row) => hasWords(literal, textsOf(row, contentOf), (word, wanted) => word === wanted);
+  }
+
+  const tree = readAll();
   if (at < tokens.length) throw invalidQuery();
-  return (row) => test(row) === true;
+  return compileFilter(tree, { ofNull: OF_MISSING, refuse: invalidQuery });
 }
 
-function join(isAnd: boolean, left: boolean | undefined, right: boolean | undefined): boolean | undefined {
-  if (left === !isAnd || right === !isAnd) return !isAnd;
-  return left === undefined || right === undefined ? undefined : isAnd;
-}
-
-function compare<Value extends string | number>(value: Value, operator: string, wanted: Value): boolean {
-  const isEqual = value === wanted;
-  if (operator === '=' || operator === '!=') return isEqual === (operator === '=');
-  return (operator.endsWith('=') && isEqual) || (operator.startsWith('<') ? value < wanted : value > wanted);
-}
+const flagged =
+  (name: string, isWanted: boolean): Test =>
+  (row) =>
+    (name === 'sharedWithMe' ? row.sharedWithMeTime != null : row[name] === true) === isWanted;
 
 /** Reads RFC 3339, whose time zone is UTC where none is given. */
 function timeOf(text: string): number {
@@ -163,8 +137,8 @@ function timeOf(text: string): number {
   return ms;
 }
 
-function textsOf({ name, description, ...row }: TableRow, { contentOf }: QueryOptions): string {
-  return [name, description, contentOf(row)].filter((text) => text != null).join(' ');
+function textsOf(row: TableRow, contentOf: (row: TableRow) => string): string {
+  return [row.name, row.description, contentOf(row)].filter((text) => text != null).join(' ');
 }
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -1,6 +1,6 @@
 import { type Call, json, type Routes, type TableRow } from '#connector/simulator';
+import { takeAfter } from './limits.ts';
 import { PORTAL_ID } from './login.ts';
-import { takeAfter } from './pages.ts';
 import { describeKind, describeProperty, findKindName, KINDS_BY_NAME } from './properties.ts';
 import type { Records } from './records.ts';
 

@@ -27,9 +27,9 @@ export function print({ status, code, message, fields, headers }: Fault): Simula
     ? JSON.parse(message.slice(NOT_VALID.length))
     : [];
   const errors = [
-    ...faults.map(({ message: text, error, name }) => ({
+    ...faults.map(({ message: text, error: code, name }) => ({
       message: text,
-      code: error,
+      code,
       context: { propertyName: [name] },
     })),
     ...fields.map((name) => ({ message, in: name })),

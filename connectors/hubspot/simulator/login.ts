@@ -26,7 +26,7 @@ export const PORTAL_ID = 8472;
 export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const server = createOAuthServer({
     ...{ title: 'HubSpot simulator', clients: CLIENTS, clock, memory, clientAuthentication: 'body' },
-    lifetimes: { accessMs: 1_800_000 },
+    ...{ responseType: 'unsaid', lifetimes: { accessMs: 1_800_000 } },
     accessTokens: [DEMO_ACCESS_TOKEN, DEMO_PRIVATE_TOKEN],
     // The description requires the refresh token also in the response to a refresh.
     tokenResponse: ({ scope, token_type: _, ...standard }, { body }) => ({
@@ -37,8 +37,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const routes: Routes = {
     'GET /oauth/authorize': (call) => {
       if (call.host !== undefined && call.host !== 'app.hubspot.com') throw new Fault(404, 'NOT_FOUND', NOT_FOUND);
-      // The authorization URL has no response_type, because there is one only.
-      return server.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
+      return server.authorize(call);
     },
     'POST /oauth/v1/token': async (call) => {
       const response = await server.token(call);

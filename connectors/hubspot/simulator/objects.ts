@@ -9,9 +9,8 @@ import {
   type TableRow,
 } from '#connector/simulator';
 import { invalid, SEARCH_WINDOW_MS } from './faults.ts';
-import { takeAfter } from './pages.ts';
+import { createRates, takeAfter } from './limits.ts';
 import { findKindName, KINDS_BY_NAME, type Kind } from './properties.ts';
-import { createRates } from './rates.ts';
 import type { Of, Records } from './records.ts';
 import { compileSearch, type SearchBody, sortFound } from './search.ts';
 
@@ -156,7 +155,7 @@ function search({ kind, ...collection }: Objects, call: Call, options: SearchOpt
   if (limit < 1 || limit > 200) throw invalid('limit is from 1 to 200', 'limit');
   const start = Number(after);
   if (start + limit > searchWindow) throw invalid(`Paging beyond ${searchWindow} results is not supported.`, 'after');
-  const found = indexed(collection).filter(compileSearch(body, kind.properties, { matchesMissing }));
+  const found = indexed(collection).filter(compileSearch(body, kind.properties, matchesMissing));
   const results = sortFound(found, sorts, kind.properties).slice(start, start + limit);
   const next = call.isStuck ? start : start + limit;
   return {

@@ -126,13 +126,8 @@ function readProperty(text: string): [string, Property] {
   return [
     name,
     {
-      ...{
-        type,
-        fieldType,
-        isReadOnly: flags.includes('*'),
-        isUnique: flags.includes('!'),
-        isCustom: flags.includes('+'),
-      },
+      ...{ type, fieldType },
+      ...{ isReadOnly: flags.includes('*'), isUnique: flags.includes('!'), isCustom: flags.includes('+') },
       options: type === 'bool' ? ['true', 'false'] : (options?.split(',') ?? []),
     },
   ];

@@ -30,15 +30,11 @@ export function writeInstant(ms: number): string {
 const ARCHIVED = 'archived';
 
 /** Creates all collections, with hostile texts. */
-export function createRecords(
-  clock: MovableClock,
-  rows: number,
-  onChange: (name: string, change: TableChange) => void,
-) {
+export function createRecords(clock: MovableClock, onChange: (name: string, change: TableChange) => void) {
   const kinds = Object.entries(KINDS_BY_NAME).map(([name, kind], index): [string, CollectionSpec] => [
     name,
     {
-      ...{ rows, key: 'hs_object_id', deleted: ARCHIVED, created: [kind.created], changed: [kind.changed] },
+      ...{ rows: 150, key: 'hs_object_id', deleted: ARCHIVED, created: [kind.created], changed: [kind.changed] },
       members: Object.fromEntries(
         Object.entries(kind.properties).map(([property, about]) => [property, memberOf(property, about)]),
       ),
@@ -87,16 +83,15 @@ function memberOf(name: string, { type, options, isReadOnly, fieldType }: Proper
 
 function columnsOf({ properties }: Kind): Readonly<Record<string, Column>> {
   const addresses = (index: number) => (index % 5 === 4 ? null : `Person${index}@Example.com`.toLowerCase());
-  const chosen = Object.entries(properties)
-    .filter(([, { fieldType }]) => fieldType === 'checkbox')
-    .map(
-      ([
-        name,
-        {
-          options: [first = '', second = ''],
-        },
-      ]) => [name, cycle([first, `${first};${second}`, null, second])],
-    );
+  const chosen = Object.entries(properties).flatMap(
+    ([
+      name,
+      {
+        fieldType,
+        options: [first = '', second = ''],
+      },
+    ]) => (fieldType === 'checkbox' ? [[name, cycle([first, `${first};${second}`, null, second])] as const] : []),
+  );
   return { ...Object.fromEntries(chosen), ...(properties.email && { email: addresses }) };
 }
 
@@ -148,15 +143,10 @@ const CODES: Readonly<Record<Complaint['reason'], readonly [error: string, messa
 };
 
 function printComplaints(complaints: readonly Complaint[]): string {
-  const faults = complaints.map(({ reason, member: name, message, code }) => {
+  const faults = complaints.map(({ reason, member: name, message: own, code }) => {
     const [error, print] = CODES[reason];
-    return {
-      isValid: false,
-      message: code === undefined ? print(name) : message,
-      error: code ?? error,
-      name,
-      portalId: PORTAL_ID,
-    };
+    const message = code === undefined ? print(name) : own;
+    return { isValid: false, message, error: code ?? error, name, portalId: PORTAL_ID };
   });
   return NOT_VALID + JSON.stringify(faults);
 }

@@ -1,18 +1,12 @@
-import type { TableRow } from '#connector/simulator';
+import { sortRows, type TableRow } from '#connector/simulator';
 import { invalid } from './faults.ts';
 import type { Property } from './properties.ts';
-
-/** Rules of the search that HubSpot's documentation leaves open. */
-export interface SearchRules {
-  /** Whether NEQ, NOT_IN and NOT_CONTAINS_TOKEN match records without a value. */
-  readonly matchesMissing: boolean;
-}
 
 interface Filter {
   readonly propertyName: string;
   readonly operator: string;
-  readonly value?: string;
-  readonly highValue?: string;
+  readonly value?: string | undefined;
+  readonly highValue?: string | undefined;
   readonly values?: readonly string[];
 }
 
@@ -31,32 +25,31 @@ type Comparable = string | number;
 
 /**
  * Returns a test of records. Groups are joined by OR, and the filters in a group by AND.
+ * @param matchesMissing whether NEQ, NOT_IN and NOT_CONTAINS_TOKEN match records without a value, which HubSpot does not document
  * @throws Fault 400 beyond the limits of the guide "Search the CRM", and for a filter that does not fit its property
  */
 export function compileSearch(
   { filterGroups = [], query = '' }: SearchBody,
   properties: Properties,
-  rules: SearchRules,
+  matchesMissing: boolean,
 ) {
   const sizes = filterGroups.map(({ filters }) => filters.length);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (sizes.length > 5 || total > 18 || sizes.some((size) => size > 6)) {
     throw invalid('At most 5 filter groups, 6 filters in a group and 18 filters in total are allowed.', 'filterGroups');
   }
-  const groups = filterGroups.map(({ filters }) => filters.map((filter) => compileFilter(filter, properties, rules)));
+  const groups = filterGroups.map(({ filters }) =>
+    filters.map((filter) => compileFilter(filter, properties, matchesMissing)),
+  );
   const searched = Object.keys(properties).filter((name) => properties[name]?.type === 'string');
+  const wanted = query.toLowerCase();
   const isFound = (row: TableRow) =>
-    query === '' ||
-    searched.some((name) =>
-      String(row[name] ?? '')
-        .toLowerCase()
-        .includes(query.toLowerCase()),
-    );
+    query === '' || searched.some((name) => textIn(row, name)?.toLowerCase().includes(wanted));
   return (row: TableRow) =>
     isFound(row) && (groups.length === 0 || groups.some((tests) => tests.every((test) => test(row))));
 }
 
-function compileFilter(filter: Filter, properties: Properties, { matchesMissing }: SearchRules) {
+function compileFilter(filter: Filter, properties: Properties, matchesMissing: boolean) {
   const { propertyName: name, operator } = filter;
   const property = findProperty(properties, name);
   if (operator === 'HAS_PROPERTY') return (row: TableRow) => textIn(row, name) !== undefined;
@@ -89,12 +82,10 @@ const TESTS: Readonly<Record<string, TestMaker>> = {
   LTE: compared((a, b) => a <= b),
   GT: compared((a, b) => a > b),
   GTE: compared((a, b) => a >= b),
-  BETWEEN: (filter, property) => {
-    const [least, most] = [filter.value, filter.highValue].map((value) => read(value, property, filter.propertyName));
-    return (text) => {
-      const value = comparable(text, property) ?? Number.NaN;
-      return least !== undefined && most !== undefined && value >= least && value <= most;
-    };
+  BETWEEN: ({ highValue, ...filter }, property) => {
+    const isAbove = compared((a, b) => a >= b)(filter, property);
+    const isBelow = compared((a, b) => a <= b)({ ...filter, value: highValue }, property);
+    return (text) => isAbove(text) && isBelow(text);
   },
   IN: ({ values = [], propertyName }, property) => {
     if (values.length === 0) throw invalid('IN and NOT_IN need values', propertyName);
@@ -155,20 +146,16 @@ export function sortFound(rows: readonly TableRow[], sorts: SearchBody['sorts'] 
   if (more.length > 0) throw invalid('Only one sort is allowed.', 'sorts');
   if (sort === undefined) return rows;
   const property = findProperty(properties, sort.propertyName);
-  const sign = sort.direction === 'DESCENDING' ? -1 : 1;
-  const keyed = rows.map((row) => {
+  const isNumber = ['number', 'date', 'datetime'].includes(property.type);
+  const read = (row: TableRow) => {
     const text = textIn(row, sort.propertyName);
-    return { row, key: text === undefined ? undefined : comparable(text, property) };
-  });
-  return keyed.toSorted((a, b) => orderOf(a.key, b.key, sign)).map(({ row }) => row);
+    return text === undefined ? undefined : comparable(text, property);
+  };
+  const descending = sort.direction === 'DESCENDING';
+  return sortRows(rows, [{ type: isNumber ? 'number' : 'string', read, descending, nulls: 'last' }]);
 }
 
 function readSort(sort: NonNullable<SearchBody['sorts']>[number]) {
   if (typeof sort !== 'string') return sort;
   return sort.startsWith('{') ? JSON.parse(sort) : { propertyName: sort, direction: 'ASCENDING' };
-}
-
-function orderOf(a: Comparable | undefined, b: Comparable | undefined, sign: number): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  return a === b ? 0 : a < b ? -sign : sign;
 }

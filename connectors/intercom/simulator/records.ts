@@ -30,7 +30,7 @@ export interface Kind extends CollectionSpec {
   readonly store?: (body: TableRow, isNew: boolean, contacts: readonly TableRow[]) => TableRow;
 }
 
-export type Records = Readonly<Record<string, Collection<Kind>>>;
+export type Records = Readonly<Record<keyof typeof KINDS, Collection<Kind>>>;
 
 type Written = Members[string];
 const TYPES: Readonly<Record<string, Written['type']>> = {
@@ -69,10 +69,8 @@ const ASSIGNED = {
 };
 
 /** Returns the parts of a conversation in the form of Intercom. */
-export const partList = (all: readonly TableRow[]) => ({
-  type: 'conversation_part.list',
-  conversation_parts: all,
-  total_count: all.length,
+const partList = (all: readonly TableRow[]) => ({
+  ...{ type: 'conversation_part.list', conversation_parts: all, total_count: all.length },
 });
 const authorOf = ({ type, id, name, email }: (typeof ADMINS)[number]) => ({ type, id, name, email });
 /** A part of a conversation: a reply, a note or an assignment, which has no text. */

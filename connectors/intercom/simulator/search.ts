@@ -113,10 +113,10 @@ function compileLeaf(object: string, name: string, word: string, value: FilterLi
   const values: readonly FilterLiteral[] = [value].flat();
   if (operator.endsWith('IN') !== Array.isArray(value)) throw refused(`${name}: the value does not fit ${word}`);
   if (value === null) return (row) => (read(row) === null) === (word === '=');
+  const of = { type: type === 'date' ? 'integer' : type, fold: FOLDS['ignoring case'] } as const;
   const test = compileFilter(
-    { kind: 'test', field: 'value', operator, values: values.map((each) => literalOf(searched, word, each)) },
+    { kind: 'test', field: 'value', of, operator, values: values.map((each) => literalOf(searched, word, each)) },
     {
-      field: () => ({ type: type === 'date' ? 'integer' : type, fold: FOLDS['ignoring case'] }),
       // Whether a negation finds missing values is not documented. Here it does.
       ofNull: { '!=': true, 'NOT IN': true, 'NOT LIKE': true },
       refuse: () => refused(`${name}: the value is not valid`),
@@ -137,12 +137,8 @@ function literalOf({ type }: Searched, word: string, value: FilterLiteral): Filt
     return dayOf(Number(value));
   }
   const text = escapePattern(String(value));
-  const patterns: Readonly<Record<string, string>> = {
-    '~': `%${text}%`,
-    '!~': `%${text}%`,
-    '^': `${text}%`,
-    $: `%${text}`,
-  };
+  const within = `%${text}%`;
+  const patterns: Readonly<Record<string, string>> = { '~': within, '!~': within, '^': `${text}%`, $: `%${text}` };
   return patterns[word] ?? value;
 }
 

@@ -2,19 +2,8 @@ import { Fault } from '#connector/simulator';
 
 /** The kind of a field: how it is searched, written and shown. */
 export type Kind =
-  | 'text'
-  | 'document'
-  | 'key'
-  | 'issue'
-  | 'project'
-  | 'entry'
-  | 'user'
-  | 'labels'
-  | 'number'
-  | 'date'
-  | 'datetime'
-  | 'option'
-  | 'options';
+  | ('text' | 'document' | 'key' | 'issue' | 'project' | 'entry' | 'user')
+  | ('labels' | 'number' | 'date' | 'datetime' | 'option' | 'options');
 
 /** A field of issues. */
 export interface Field {
@@ -49,14 +38,8 @@ export const FIELDS: readonly Field[] = [
   system('status', 'Status', 'entry', { type: 'status' }),
   system('priority', 'Priority', 'entry', { type: 'priority', ...SET }),
   system('resolution', 'Resolution', 'entry', { type: 'resolution' }),
-  ...['assignee', 'reporter'].map((id) =>
-    system(
-      id,
-      id.replace(/^./, (a) => a.toUpperCase()),
-      'user',
-      { type: 'user', ...SET },
-    ),
-  ),
+  system('assignee', 'Assignee', 'user', { type: 'user', ...SET }),
+  system('reporter', 'Reporter', 'user', { type: 'user', ...SET }),
   system('creator', 'Creator', 'user', { type: 'user' }),
   system('parent', 'Parent', 'issue', { type: 'issuelink', ...SET }),
   system('summary', 'Summary', 'text', SET),
@@ -93,16 +76,8 @@ export function showField({ id, name, kind, type = '', items, clauses, isCustom 
   const number = Number(id.replace(/\D/g, ''));
   const own = isCustom ? { custom: `${PLUGIN}${PLUGIN_TYPES[kind]}`, customId: number } : { system: id };
   return {
-    ...{
-      id,
-      key: id,
-      name,
-      custom: isCustom,
-      orderable: isCustom,
-      navigable: true,
-      searchable: !NOT_SEARCHABLE.has(id),
-    },
-    clauseNames: clauses,
+    ...{ id, key: id, name, custom: isCustom, orderable: isCustom, navigable: true, clauseNames: clauses },
+    searchable: !NOT_SEARCHABLE.has(id),
     ...(!WITHOUT_SCHEMA.has(id) && { schema: { type, ...(items !== undefined && { items }), ...own } }),
   };
 }

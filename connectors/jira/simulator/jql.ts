@@ -1,6 +1,6 @@
 import { type Clause, type Jast, JastBuilder, type Operand, type TerminalClause } from '@atlaskit/jql-ast';
 import { LRUCache } from 'lru-cache';
-import { createTimeZone, type TableRow } from '#connector/simulator';
+import { compileFilter, createTimeZone, type FilterTree, sortRows, type TableRow } from '#connector/simulator';
 import { ENTRIES, FIELDS, type Field, type Kind, refuse, textOf } from './fields.ts';
 
 /** The records of the site that a query can name. */
@@ -12,9 +12,6 @@ export interface Directory {
   readonly projects: () => readonly TableRow[];
   readonly issues: () => readonly TableRow[];
 }
-
-/** Unknown: a comparison of an empty field. "The != operator will not match a field that has no value", and neither does NOT. */
-type Test = (row: TableRow) => boolean | undefined;
 
 /** The time zone of the user's profile, in which JQL reads dates. */
 export const ZONE = createTimeZone('Europe/Berlin');
@@ -41,47 +38,23 @@ export function compileJql(text: string, directory: Directory) {
   if (!query?.where) {
     throw refuse('Unbounded JQL queries are not allowed here. Please add a search restriction to your query.');
   }
-  const test = compile(query.where, directory);
   const terms = (query.orderBy ? query.orderBy.fields : []).map(({ field, direction }) => ({
-    key: sortKeyOf(findField(field.value)),
-    sign: direction?.value.toUpperCase() === 'DESC' ? -1 : 1,
+    ...sortKeyOf(findField(field.value)),
+    ...{ descending: direction?.value.toUpperCase() === 'DESC', nulls: 'last' as const },
   }));
   if (terms.length > 7) throw refuse('The ORDER BY clause can contain a maximum of 7 fields.');
   // Without an order, the latest issue is first.
-  const order = terms.length > 0 ? terms : [{ key: (row: TableRow) => Number(row.id), sign: -1 }];
+  const latest = { type: 'number', read: ({ id }: TableRow) => Number(id), descending: true } as const;
   return {
-    test: (row: TableRow) => test(row) === true,
-    compare: (a: TableRow, b: TableRow) => {
-      for (const { key, sign } of order) {
-        const [left, right] = [key(a), key(b)];
-        if (left === right) continue;
-        if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
-        return left < right ? -sign : sign;
-      }
-      return Number(b.id) - Number(a.id);
-    },
+    test: compileFilter(compile(query.where, directory), {}),
+    sort: (rows: readonly TableRow[]) => sortRows(rows, [...terms, latest]),
   };
 }
 
-function compile(clause: Clause, directory: Directory): Test {
+function compile(clause: Clause, directory: Directory): FilterTree {
   if (clause.clauseType === 'terminal') return compileTerminal(clause, directory);
-  if (clause.clauseType === 'not') return negated(compile(clause.clause, directory));
-  const tests = clause.clauses.map((each) => compile(each, directory));
-  return clause.operator.value === 'and' ? allOf(tests) : negated(allOf(tests.map(negated)));
-}
-
-function negated(test: Test): Test {
-  return (row) => {
-    const truth = test(row);
-    return truth === undefined ? undefined : !truth;
-  };
-}
-
-function allOf(tests: readonly Test[]): Test {
-  return (row) => {
-    const truths = tests.map((test) => test(row));
-    return truths.includes(false) ? false : truths.includes(undefined) ? undefined : true;
-  };
+  if (clause.clauseType === 'not') return { kind: 'not', operand: compile(clause.clause, directory) };
+  return { kind: clause.operator.value, operands: clause.clauses.map((each) => compile(each, directory)) };
 }
 
 /** A literal: whether a value is one that it stands for, and whether a value is below, in or above it. */
@@ -117,30 +90,28 @@ function findField(name: string): Field {
   return field;
 }
 
-function compileTerminal({ field: { value: name }, operator, operand }: TerminalClause, directory: Directory): Test {
+/** A comparison of an empty field is unknown: "The != operator will not match a field that has no value", and neither does NOT. */
+function compileTerminal(
+  { field: { value: name }, operator, operand }: TerminalClause,
+  directory: Directory,
+): FilterTree {
   const field = findField(name);
   const word = operator?.value ?? '';
   if (!operatorsOf(field).includes(word) || !operand) {
     throw refuse(`The operator '${word}' is not supported by the '${name}' field.`);
   }
   const read = (row: TableRow) => valuesOf(field, row);
-  const operands = operand.operandType === 'list' ? operand.values : [operand];
-  const isEmpty: Test = (row) => read(row).length === 0;
-  if (word === 'is' || word === 'is not') {
-    if (operand.operandType !== 'keyword') throw refuse(`The operator '${word}' supports only the EMPTY value.`);
-    return word === 'is' ? isEmpty : negated(isEmpty);
-  }
-  const isNegated = word.startsWith('!') || word.startsWith('not');
-  const tests = operands.map((each): Test => {
+  const isEmpty: FilterTree = { kind: 'own', holds: (row) => read(row).length === 0 };
+  if (word.startsWith('is') && operand.operandType !== 'keyword')
+    throw refuse(`The operator '${word}' supports only the EMPTY value.`);
+  const operands = (operand.operandType === 'list' ? operand.values : [operand]).map((each): FilterTree => {
     if (each.operandType === 'keyword') return isEmpty;
     const literal = readLiteral(field, name, textOfOperand(each, directory), directory);
-    return (row) => {
-      const values = read(row);
-      return values.length === 0 ? undefined : values.some((value) => holds(word, literal, value));
-    };
+    const isMet = (value: unknown) => holds(word, literal, value);
+    return { kind: 'own', holds: (row) => (read(row).length === 0 ? undefined : read(row).some(isMet)) };
   });
-  const any = negated(allOf(tests.map(negated)));
-  return isNegated ? negated(any) : any;
+  const any: FilterTree = { kind: 'or', operands };
+  return word.startsWith('!') || word.includes('not') ? { kind: 'not', operand: any } : any;
 }
 
 function holds(word: string, { is, compare }: Literal, value: unknown): boolean {
@@ -310,12 +281,13 @@ function patternTest(pattern: string): WordTest {
   return (words) => words.some((word) => regex.test(word));
 }
 
-function sortKeyOf(field: Field): (row: TableRow) => string | number | undefined {
-  const names = new Map((ENTRIES[field.id] ?? []).map(({ id }, index) => [id, -index]));
-  return (row) => {
+function sortKeyOf(field: Field) {
+  const ranks = new Map<unknown, number>((ENTRIES[field.id] ?? []).map(({ id }, index) => [id, -index]));
+  const isNumber = ranks.size > 0 || ['number', 'date', 'datetime'].includes(field.kind);
+  const read = (row: TableRow) => {
     const [value] = valuesOf(field, row);
-    if (value === undefined) return undefined;
-    if (names.size > 0) return names.get(String(value));
-    return typeof value === 'number' ? value : String(value).toLowerCase();
+    if (ranks.size > 0) return ranks.get(value);
+    return typeof value === 'string' ? value.toLowerCase() : value;
   };
+  return { type: isNumber ? 'number' : 'string', read } as const;
 }

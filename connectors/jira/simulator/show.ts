@@ -18,20 +18,11 @@ const PROJECT_EXPANSIONS = ['description', 'lead', 'url'] as const;
 
 /** Returns a project. A list includes some members only if `expand` names them. */
 export function showProject(row: TableRow, site: Site, expand: readonly string[] = PROJECT_EXPANSIONS): TableRow {
-  const { id, key, name, projectTypeKey, lead, description, url } = row;
-  const expanded = { description, url, lead: showUser(site.users.find(String(lead)) ?? {}) };
+  const { id, key, name, projectTypeKey, leadAccountId: lead, description, url } = row;
+  const expanded = { description, url, lead: showUser(site.users.table.find(String(lead)) ?? {}) };
   return {
-    ...{
-      self: self(`project/${id}`),
-      id,
-      key,
-      name,
-      projectTypeKey,
-      simplified: false,
-      style: 'classic',
-      isPrivate: false,
-    },
-    ...{ properties: {}, avatarUrls: {} },
+    ...{ self: self(`project/${id}`), id, key, name, projectTypeKey, simplified: false, style: 'classic' },
+    ...{ isPrivate: false, properties: {}, avatarUrls: {} },
     ...Object.fromEntries(
       PROJECT_EXPANSIONS.filter((each) => expand.includes(each)).map((each) => [each, expanded[each]]),
     ),
@@ -41,25 +32,22 @@ export function showProject(row: TableRow, site: Site, expand: readonly string[]
 /** Returns an entry of a field. Options have a value instead of a name. */
 export function showEntry(field: string, { id, name, ...more }: Entry): TableRow {
   const isOption = field.startsWith('customfield');
-  return {
-    self: self(`${isOption ? 'customFieldOption' : field}/${id}`),
-    id,
-    ...(isOption ? { value: name } : { name }),
-    ...more,
-  };
+  const path = `${isOption ? 'customFieldOption' : field}/${id}`;
+  return { self: self(path), id, ...(isOption ? { value: name } : { name }), ...more };
 }
 
 function showValue({ id: field, kind }: Field, value: unknown, site: Site): unknown {
   const entry = (id: unknown) =>
     (ENTRIES[field] ?? []).filter((each) => each.id === id).map((each) => showEntry(field, each))[0];
   if (kind === 'options') return Array.isArray(value) && value.length > 0 ? value.map(entry) : null;
+  if (kind === 'labels') return value ?? [];
   if (value === null || value === undefined) return null;
   if (kind === 'entry' || kind === 'option') return entry(value);
-  if (kind === 'user') return showUser(site.users.find(String(value)) ?? {});
-  if (kind === 'project') return showProject(site.projects.find(String(value)) ?? {}, site, []);
+  if (kind === 'user') return showUser(site.users.table.find(String(value)) ?? {});
+  if (kind === 'project') return showProject(site.projects.table.find(String(value)) ?? {}, site, []);
   if (kind === 'datetime') return showTime(value);
   if (kind !== 'issue') return value;
-  const { id, key, summary } = site.issues.find(String(value)) ?? {};
+  const { id, key, summary } = site.issues.table.find(String(value)) ?? {};
   return { id, key, self: self(`issue/${id}`), fields: { summary } };
 }
 
@@ -79,23 +67,12 @@ export function showIssue(row: TableRow, site: Site, names: readonly string[]): 
 /** Returns a comment or a worklog. */
 export function showNote(row: TableRow, site: Site): TableRow {
   const { issueId, created, updated, started, author: accountId, timeSpentSeconds, ...more } = row;
-  const author = showUser(site.users.find(String(accountId)) ?? {});
+  const author = showUser(site.users.table.find(String(accountId)) ?? {});
   const isWorklog = timeSpentSeconds !== undefined;
   return {
-    ...{
-      self: self(`issue/${issueId}/${isWorklog ? 'worklog' : 'comment'}/${row.id}`),
-      ...more,
-      author,
-      updateAuthor: author,
-    },
-    ...{ created: showTime(created), updated: showTime(updated) },
-    ...(isWorklog && {
-      ...{
-        issueId,
-        started: showTime(started),
-        timeSpentSeconds,
-        timeSpent: `${Math.ceil(Number(timeSpentSeconds) / 60)}m`,
-      },
-    }),
+    ...{ self: self(`issue/${issueId}/${isWorklog ? 'worklog' : 'comment'}/${row.id}`), ...more },
+    ...{ author, updateAuthor: author, created: showTime(created), updated: showTime(updated) },
+    ...(isWorklog && { issueId, started: showTime(started), timeSpentSeconds }),
+    ...(isWorklog && { timeSpent: `${Math.ceil(Number(timeSpentSeconds) / 60)}m` }),
   };
 }

@@ -25,7 +25,7 @@ const LIFETIME_MS = 30 * 86_400_000;
 const MOST_PER_APP = 5;
 const ROOT = '/rest/api/3/webhook';
 
-export interface WebhookOptions extends Pick<SimulatorOptions, 'send'> {
+interface WebhookOptions extends Pick<SimulatorOptions, 'send'> {
   readonly clock: MovableClock;
   readonly memory: SimulatorMemory;
   /** Returns whether the issue of an event matches a filter. */

@@ -188,13 +188,12 @@ export function recordRoutes(path: string, { table, get, read }: Collection, opt
     update: {
       [`${update} ${path}/{id}`]: async (call) => {
         const old = get(idOf(call));
-        return show(table.update(idOf(call), await valuesOf(call, old)) ?? old, call);
+        return show(table.update(table.keyOf(old), await valuesOf(call, old)) ?? old, call);
       },
     },
     remove: {
       [`DELETE ${path}/{id}`]: (call) => {
-        get(idOf(call));
-        table.remove(idOf(call));
+        table.remove(table.keyOf(get(idOf(call))));
         return removed();
       },
     },

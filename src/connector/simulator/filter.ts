@@ -11,6 +11,8 @@ export type FilterTree =
   /** A group. Without operands, `and` is always true and `or` is always false. */
   | { readonly kind: 'and' | 'or'; readonly operands: readonly FilterTree[] }
   | { readonly kind: 'not'; readonly operand: FilterTree }
+  /** A test of the provider's own. Undefined stands for unknown. */
+  | { readonly kind: 'own'; readonly holds: (row: TableRow) => boolean | undefined }
   | FilterTest;
 
 /** One test of a filter. */
@@ -18,6 +20,8 @@ export interface FilterTest {
   readonly kind: 'test';
   /** The provider's name of the field. */
   readonly field: string;
+  /** The field itself, where the rules do not know it by its name. */
+  readonly of?: FilterField;
   readonly operator: Operator;
   /** One value for comparisons, any number for lists, none for null tests. Patterns have `%`, `_` and escapes by `\`. */
   readonly values: readonly FilterLiteral[];
@@ -38,7 +42,8 @@ export interface FilterField {
 
 /** The peculiarities of a provider's filter. */
 export interface FilterRules {
-  readonly field: (name: string) => FilterField | undefined;
+  /** Finds a field. Default: none, because each test has its own. */
+  readonly field?: (name: string) => FilterField | undefined;
   /** The treatment of an unknown field. Default `refused`. */
   readonly unknownFields?: 'refused' | 'ignored';
   /** The result of a test of a row without a value, by operator. Default: unknown, which does not match, and neither does its NOT. */
@@ -61,6 +66,7 @@ export function compileFilter(filter: FilterTree, rules: FilterRules): (row: Tab
 
 function compile(filter: FilterTree, rules: FilterRules): Test {
   if (filter.kind === 'test') return compileTest(filter, rules);
+  if (filter.kind === 'own') return filter.holds;
   if (filter.kind === 'not') return negated(compile(filter.operand, rules));
   const operands = filter.operands.map((operand) => compile(operand, rules));
   return filter.kind === 'and' ? conjunction(operands) : negated(conjunction(operands.map(negated)));
@@ -86,8 +92,8 @@ function conjunction(operands: readonly Test[]): Test {
   };
 }
 
-function compileTest({ field: name, operator, values }: FilterTest, rules: FilterRules): Test {
-  const field = rules.field(name);
+function compileTest({ field: name, of, operator, values }: FilterTest, rules: FilterRules): Test {
+  const field = of ?? rules.field?.(name);
   const { unknownFields = 'refused', ofNull = {}, refuse = refusal } = rules;
   if (field === undefined) {
     if (unknownFields === 'ignored') return () => true;

@@ -63,6 +63,7 @@ export {
   type Deviation,
   type JudgedPart,
   type OfficialJudge,
+  undescribed,
 } from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';

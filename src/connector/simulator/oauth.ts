@@ -47,6 +47,8 @@ export interface OAuthOptions {
   readonly accessTokens?: readonly string[];
   /** Whether an exchange must name the redirect URI of the authorization. Default `required`. */
   readonly tokenRedirect?: 'required' | 'unsaid';
+  /** Whether an authorization must name its response type, of which there is one only. Default `required`. */
+  readonly responseType?: 'required' | 'unsaid';
   /** Parameters of the redirect beside code and state, such as the chosen company. */
   readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
   /** Returns the provider's own token response. Default: the members of RFC 6749. */
@@ -129,7 +131,8 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
     const challenge = query.get('code_challenge');
     const client = findClient(clientId);
-    if (client === undefined || !URL.canParse(redirectUri) || query.get('response_type') !== 'code') {
+    const responseType = query.get('response_type') ?? (options.responseType === 'unsaid' ? 'code' : '');
+    if (client === undefined || !URL.canParse(redirectUri) || responseType !== 'code') {
       return refusalPage('badAuthorization');
     }
     const method = query.get('code_challenge_method') ?? options.unsaidMethod;

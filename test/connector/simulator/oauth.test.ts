@@ -135,6 +135,18 @@ describe('a simulated login, to oauth4webapi', () => {
   const statusOf = async (token: string) =>
     (await fetch(`${served.url}/me`, { headers: { authorization: `Bearer ${token}` } })).status;
 
+  it('needs a response type, unless the provider has only one', async () => {
+    const query = new URLSearchParams({ client_id: 'kept', redirect_uri: REDIRECT, auto: 'approve' });
+    const statusOf = async (more: Partial<OAuthOptions>) => {
+      await start(more);
+      const { status } = await fetch(`${served.url}/authorize?${query}`, { redirect: 'manual' });
+      return status;
+    };
+    expect(await statusOf({ responseType: 'unsaid' })).to.equal(302);
+    await served.stop();
+    expect(await statusOf({})).to.equal(400);
+  });
+
   it('gives tokens for a code with PKCE, to clients that authenticate themselves either way, or cannot', async () => {
     await start();
     for (const tokens of [await logIn('kept'), await logIn('kept', oauth.ClientSecretPost), await logIn('public')]) {

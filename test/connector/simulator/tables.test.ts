@@ -285,6 +285,19 @@ describe('the filter of a simulated provider', () => {
     expect([find({ kind: 'and', operands: [] }), find({ kind: 'or', operands: [] })]).to.deep.equal([[1, 2, 3], []]);
   });
 
+  it('joins tests with a field of their own, and tests of the provider', () => {
+    const of = {
+      type: 'string',
+      read: ({ name }: TableRow) => name,
+      fold: (text: string) => text.toLowerCase(),
+    } as const;
+    const isZoe: FilterTree = { ...test('anything', '=', 'ZOË'), of };
+    const isFirst: FilterTree = { kind: 'own', holds: ({ id }) => (id === 3 ? undefined : id === 1) };
+    const found = (filter: FilterTree) => rows.filter(compileFilter(filter, {})).map(({ id }) => id);
+    expect(found({ kind: 'and', operands: [isZoe, isFirst] })).to.deep.equal([1]);
+    expect(found({ kind: 'not', operand: isFirst })).to.deep.equal([2]);
+  });
+
   it('refuses fields it does not know, or passes over them', () => {
     expect(() => find(test('nope', '=', 'x'))).to.throw(Fault, "There is no field 'nope'.");
     expect(find(test('nope', '=', 'x'), { unknownFields: 'ignored' })).to.deep.equal([1, 2, 3]);

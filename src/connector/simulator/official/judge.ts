@@ -22,6 +22,11 @@ export type Deviation = { readonly reason: string } & (
     }
 );
 
+/** Returns the deviations of operations that the description lacks, such as those of a log-in. */
+export function undescribed(reason: string, ...operations: readonly string[]): readonly Deviation[] {
+  return operations.map((operation) => ({ operation, unjudged: ['query', 'body', 'response'], reason }));
+}
+
 /** A part of an exchange. `errors` are responses from 400 on, and `response` is any. */
 export type JudgedPart = 'query' | 'body' | 'response' | 'errors';
 
