@@ -5,8 +5,7 @@ import { type ClaimedPoll, createPollStore, type PollStore } from '../../src/pol
 import type { EarlyEnd, RunInput, RunPorts, RunTally } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { addInstances, useAccountDatabase } from '../support/event-rows.ts';
 
 /** Limits of a run. */
 export const RUN_OPTIONS = { mostPages: 100, mostListed: 1000, mostPasses: 4 };
@@ -39,13 +38,8 @@ export interface SingleRun {
 
 /** Polls of instances of one account, which a test runs without a poller. */
 export function usePolls() {
-  const database = useDatabase();
+  const database = useAccountDatabase();
   let nextInstance = 1;
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-  });
 
   /** Adds an instance that polls an object. Nothing has run yet. */
   async function add(objectName: string, nowMs: number, configuration: object = {}) {
