@@ -26,6 +26,7 @@ import { createSandbox } from '../../src/scripts/index.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addUser } from '../support/event-rows.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 
 /** A response of the API that a test plays. */
 export interface PlayedResponse {
@@ -66,17 +67,7 @@ export function useFormulaBench(database: TestDatabase) {
   const workers: ReturnType<typeof createExecutionWorker>[] = [];
   const clock: Clock = { ...SYSTEM_CLOCK, now: () => SYSTEM_CLOCK.now() + offsetMs };
   const sandbox = createSandbox({ clock });
-  const listeners = new Map<string, ((payload: string) => void)[]>();
-  const notifier = {
-    publish: async (topic: string, payload: string) => {
-      for (const listen of listeners.get(topic) ?? []) listen(payload);
-    },
-    subscribe: (topic: string, listen: (payload: string) => void) => {
-      listeners.set(topic, [...(listeners.get(topic) ?? []), listen]);
-      return () => undefined;
-    },
-    onGap: () => () => undefined,
-  };
+  const notifier = createLocalNotifier();
   const shares = { list: <Result>(_: number, query: (via: Knex) => Promise<Result>) => query(database.knex) };
   let programs: ReturnType<typeof createPrograms>;
 

@@ -5,6 +5,7 @@ import { composeTemplates } from '../../src/formulas/templates-room.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { isDistributedRun } from '../support/nodes.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { until } from '../support/until.ts';
 import { countWaiting, holdChanges } from '../support/waiting.ts';
 import { useFormulaBench } from './bench.ts';
@@ -17,12 +18,7 @@ const END = script('end', 'done()');
 (isDistributedRun ? describe.skip : describe)('changes of formulas at the same time', () => {
   const database = useDatabase();
   const bench = useFormulaBench(database);
-  const notifier = {
-    publish: async () => undefined,
-    settle: async () => undefined,
-    subscribe: () => () => undefined,
-    onGap: () => () => undefined,
-  };
+  const notifier = createLocalNotifier();
 
   const room = () =>
     composeTemplates({ knex: database.knex, notifier, clock: bench.clock } as never, {

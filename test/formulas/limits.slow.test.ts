@@ -5,6 +5,7 @@ import { createPrograms } from '../../src/formulas/programs.ts';
 import { createRequestTriggers } from '../../src/formulas/request-triggers.ts';
 import { createTriggers } from '../../src/formulas/triggers.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { useFormulaBench } from './bench.ts';
 import { loop, request, script } from './steps.ts';
 
@@ -14,13 +15,12 @@ const SOURCE = { elementKey: 'box', hub: 'documents' } as never;
 describe('runaway formulas', () => {
   const database = useDatabase();
   const bench = useFormulaBench(database);
-  const notifier = { publish: async () => undefined, subscribe: () => () => undefined, onGap: () => () => undefined };
 
   const limitOf = (perMinute: number) =>
     createStartLimit({ countStarts: createRunStore(database.knex).countStarts, clock: bench.clock, perMinute });
   const triggersWith = (perMinute: number) =>
     createTriggers({
-      programs: createPrograms({ knex: database.knex, notifier } as never),
+      programs: createPrograms({ knex: database.knex, notifier: createLocalNotifier() } as never),
       startLimit: limitOf(perMinute),
       mayWorkIn: async () => false,
       clock: bench.clock,
