@@ -5,9 +5,17 @@ import { createEgress } from '../src/egress/index.ts';
 import { composeResources, type MappedCalls } from '../src/resources/index.ts';
 import { tokensIn } from './testing.ts';
 
+interface Simulated {
+  readonly config: Config;
+  readonly simulatorsUrl: string;
+  readonly clock: Clock;
+  /** The clock by which requests are repeated. Default: `clock`. */
+  readonly retryClock?: Clock;
+}
+
 /** Composes the normalized calls of the service for instances on a simulator, without its database and its API. */
 export function createSimulatedResources(
-  { config, simulatorsUrl, clock }: { readonly config: Config; readonly simulatorsUrl: string; readonly clock: Clock },
+  { config, simulatorsUrl, clock, retryClock = clock }: Simulated,
   mapped?: MappedCalls,
 ) {
   return composeResources(
@@ -15,7 +23,7 @@ export function createSimulatedResources(
     {
       client: createProviderClient({
         egress: createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 }),
-        clock,
+        clock: retryClock,
         random: { fraction: () => 0 },
         report: () => undefined,
         simulatorsUrl,

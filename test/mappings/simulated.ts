@@ -72,9 +72,9 @@ export async function startSimulated(key: string): Promise<Simulated> {
   const { simulatorsUrl, reset, stop } = await serveSimulator(key, createSimulator);
   const config = { ...withDefaults(connector, given), simulator: true };
   let current: MappingsInForce = NOTHING_MAPPED;
-  const clock: Clock = { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) };
+  const retryClock: Clock = { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) };
   const resources = createSimulatedResources(
-    { config, simulatorsUrl, clock },
+    { config, simulatorsUrl, clock: SYSTEM_CLOCK, retryClock },
     {
       inForce: async ({ id }) => (id === INSTANCES.vendor ? NOTHING_MAPPED : current),
       sandbox: { run: async () => [] },
