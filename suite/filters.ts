@@ -8,25 +8,38 @@ import type { Listing, Row } from './target.ts';
 const EQUALITIES: readonly ComparisonOperator[] = ['=', '!='];
 const COMPARISONS: readonly ComparisonOperator[] = [...EQUALITIES, '<', '<=', '>', '>='];
 
-/** Returns random filters on the fields of a listing, nested up to three levels. */
-export function filtersOn({ object, rows }: Pick<Listing, 'object' | 'rows'>): fc.Arbitrary<Filter> {
-  const predicates = Object.entries(object.fields).map(([name, spec]) => predicatesOn(name, spec, rows));
-  return treesOf(fc.oneof(...predicates), 3);
+/** The literals, patterns and operators with which filters test a field. */
+interface FieldChoice {
+  readonly name: string;
+  /** Undefined: the field can be tested for null only. */
+  readonly literals: fc.Arbitrary<Literal> | undefined;
+  /** The lists of IN. Default: up to five literals. */
+  readonly lists?: fc.Arbitrary<readonly Literal[]>;
+  readonly patterns?: fc.Arbitrary<Literal>;
+  /** Default: all comparisons, and BETWEEN. */
+  readonly operators?: readonly ComparisonOperator[];
 }
 
-function predicatesOn(name: string, spec: FieldSpec, rows: readonly Row[]): fc.Arbitrary<Filter> {
-  const field: FieldRef = { name, loc: NOWHERE };
-  const isNull = fc.boolean().map((negated): Filter => ({ kind: 'isNull', field, negated, loc: NOWHERE }));
+/** Returns random filters on the fields of a listing, nested up to three levels. */
+export function filtersOn({ object, rows }: Pick<Listing, 'object' | 'rows'>): fc.Arbitrary<Filter> {
+  const choices = Object.entries(object.fields).map(([name, spec]) => choiceOf(name, spec, rows));
+  return treesOf(fc.oneof(...choices.map(predicatesOn)), { mostOperands: 3 });
+}
+
+function choiceOf(name: string, spec: FieldSpec, rows: readonly Row[]): FieldChoice {
   const literals = literalsFor(name, spec, rows);
-  if (literals.length === 0) return isNull;
+  if (literals.length === 0) return { name, literals: undefined };
   const literal = literalOf(literals, new Set(rows.map((row) => String(readField(row, name)))));
-  return fc.oneof(
-    { weight: 1, arbitrary: isNull },
-    { weight: 4, arbitrary: comparisons(field, spec, literal) },
-    { weight: 2, arbitrary: memberships(field, literal) },
-    ...(spec.type === 'boolean' ? [] : [{ weight: 1, arbitrary: betweens(field, literal) }]),
-    ...(spec.type === 'string' ? [{ weight: 3, arbitrary: likes(field, literals) }] : []),
-  );
+  const few = fc.array(literal, { minLength: 1, maxLength: 6 });
+  // More values than most providers accept in one list.
+  const many = fc.array(literal, { minLength: 30, maxLength: 60 });
+  return {
+    name,
+    literals: literal,
+    lists: fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: many }),
+    ...(spec.type === 'boolean' && { operators: EQUALITIES }),
+    ...(spec.type === 'string' && { patterns: fc.constantFrom(...patternsFor(literals)) }),
+  };
 }
 
 /** Returns literals, half of which occur as values, so that filters match some rows. */
@@ -35,38 +48,39 @@ function literalOf(literals: readonly Literal[], values: ReadonlySet<string>): f
   return fc.oneof(fc.constantFrom(...literals), fc.constantFrom(...(present.length === 0 ? literals : present)));
 }
 
-function comparisons(field: FieldRef, { type }: FieldSpec, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
-  const operators = type === 'boolean' ? EQUALITIES : COMPARISONS;
-  return fc
-    .tuple(fc.constantFrom(...operators), literal)
+/** Returns random predicates on a field. */
+export function predicatesOn({ name, literals, lists, patterns, operators }: FieldChoice): fc.Arbitrary<Filter> {
+  const field: FieldRef = { name, loc: NOWHERE };
+  const isNull = fc.boolean().map((negated): Filter => ({ kind: 'isNull', field, negated, loc: NOWHERE }));
+  if (literals === undefined) return isNull;
+  const comparison = fc
+    .tuple(fc.constantFrom(...(operators ?? COMPARISONS)), literals)
     .map(([operator, value]): Filter => ({ kind: 'compare', field, operator, value, loc: NOWHERE }));
-}
-
-function memberships(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
-  const few = fc.array(literal, { minLength: 1, maxLength: 6 });
-  // More values than most providers accept in one list.
-  const many = fc.array(literal, { minLength: 30, maxLength: 60 });
-  return fc
-    .tuple(fc.boolean(), fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: many }))
+  const membership = fc
+    .tuple(fc.boolean(), lists ?? fc.array(literals, { minLength: 1, maxLength: 5 }))
     .map(([negated, values]): Filter => ({ kind: 'in', field, negated, values, loc: NOWHERE }));
-}
-
-function betweens(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
-  return fc
-    .tuple(fc.boolean(), literal, literal)
+  const between = fc
+    .tuple(fc.boolean(), literals, literals)
     .map(([negated, low, high]): Filter => ({ kind: 'between', field, negated, low, high, loc: NOWHERE }));
+  const like =
+    patterns &&
+    fc
+      .tuple(fc.boolean(), patterns)
+      .map(([negated, pattern]): Filter => ({ kind: 'like', field, negated, pattern, loc: NOWHERE }));
+  return fc.oneof(
+    { weight: 1, arbitrary: isNull },
+    { weight: 4, arbitrary: comparison },
+    { weight: 2, arbitrary: membership },
+    ...(operators === undefined ? [{ weight: 1, arbitrary: between }] : []),
+    ...(like ? [{ weight: 3, arbitrary: like }] : []),
+  );
 }
 
-function likes(field: FieldRef, literals: readonly Literal[]): fc.Arbitrary<Filter> {
-  return fc
-    .tuple(fc.boolean(), fc.constantFrom(...patternsFor(literals)))
-    .map(([negated, pattern]): Filter => ({ kind: 'like', field, negated, pattern, loc: NOWHERE }));
-}
-
-function treesOf(leaf: fc.Arbitrary<Filter>, depth: number): fc.Arbitrary<Filter> {
+/** Returns filters nested up to `depth` groups and NOTs. */
+export function treesOf(leaf: fc.Arbitrary<Filter>, { depth = 3, mostOperands = 4 } = {}): fc.Arbitrary<Filter> {
   if (depth === 0) return leaf;
-  const inner = treesOf(leaf, depth - 1);
-  const operands = fc.array(inner, { minLength: 2, maxLength: 3 });
+  const inner = treesOf(leaf, { depth: depth - 1, mostOperands });
+  const operands = fc.array(inner, { minLength: 2, maxLength: mostOperands });
   return fc.oneof(
     { weight: 3, arbitrary: leaf },
     { weight: 2, arbitrary: operands.map((each): Filter => ({ kind: 'and', operands: each, loc: NOWHERE })) },

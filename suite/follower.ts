@@ -1,40 +1,16 @@
 import type { Config, Connector } from '#connector';
 import { type Clock, SYSTEM_CLOCK } from '../src/clock.ts';
-import { createByteBudget, createProviderClient } from '../src/connector/client/index.ts';
-import { createEgress } from '../src/egress/index.ts';
 import type { NewEvent } from '../src/events/model.ts';
 import { readPollSettings } from '../src/instances/polling/poll-settings.ts';
 import type { ClaimedPoll, MappedProgress, NewlySeen, PollStore, SeenVersion } from '../src/polls/poll-store.ts';
 import type { RunPorts } from '../src/polls/run.ts';
 import { runPoll } from '../src/polls/run-poll.ts';
-import { composeResources } from '../src/resources/index.ts';
 import type { Row } from '../src/where/index.ts';
-import { tokensIn, withDefaults } from './testing.ts';
-
-/** A poller of the service for a simulator. It keeps in memory what the service keeps in its database. */
-export interface Follower {
-  /**
-   * Polls once.
-   * @returns the events
-   */
-  readonly poll: () => Promise<readonly NewEvent[]>;
-  /**
-   * Polls once, and dies while it stores the first events.
-   * @returns false if there was nothing to store
-   */
-  readonly crash: () => Promise<boolean>;
-  /** Returns whether the poll continues from a token of the provider. */
-  readonly hasToken: () => boolean;
-  /** Returns the number of stored versions of records. */
-  readonly remembered: () => number;
-  /** Returns the number of requests to the provider so far. */
-  readonly calls: () => number;
-  /** Reads a record as the API shows it. */
-  readonly read: (id: string) => Promise<Row>;
-}
+import { createSimulatedResources } from './simulated-resources.ts';
+import { withDefaults } from './testing.ts';
 
 /** The object to poll, and the settings of the poll. */
-export interface Followed {
+interface Followed {
   readonly connector: Connector;
   readonly config: Config;
   readonly simulatorsUrl: string;
@@ -54,8 +30,8 @@ const OPTIONS = { mostPages: 500, mostListed: 1_000, mostPasses: 4 };
 /** Maximum number of runs per poll. A run that ends early is continued. */
 const MOST_RUNS = 5;
 
-/** Creates a poller. */
-export function createFollower(followed: Followed): Follower {
+/** Creates a poller of the service for a simulator. It keeps in memory what the service keeps in its database. */
+export function createFollower(followed: Followed) {
   const { connector, config: given, simulatorsUrl, objectName, polling, clock = SYSTEM_CLOCK } = followed;
   const config = { ...withDefaults(connector, given), simulator: true };
   const instance = {
@@ -68,22 +44,7 @@ export function createFollower(followed: Followed): Follower {
   });
   const resource = settings?.resources[0];
   if (settings === undefined || resource === undefined) throw new Error(`'${objectName}' is not polled.`);
-  const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
-  const resources = composeResources(
-    { clock, keys: { seal: (plain) => plain, open: (sealed) => sealed } },
-    {
-      client: createProviderClient({
-        egress,
-        clock,
-        random: { fraction: () => 0 },
-        report: () => undefined,
-        simulatorsUrl,
-      }),
-      budget: createByteBudget(Number.POSITIVE_INFINITY),
-      tokensOf: () => tokensIn(config),
-      noteCredentials: async () => undefined,
-    },
-  );
+  const resources = createSimulatedResources({ config, simulatorsUrl, clock });
   const memory = createMemory();
   const signal = new AbortController().signal;
   const tally = { events: 0, providerCalls: 0 };
@@ -112,16 +73,28 @@ export function createFollower(followed: Followed): Follower {
   };
 
   return {
+    /** Returns the number of stored versions of records. */
     remembered: memory.count,
+    /** Returns whether the poll continues from a token of the provider. */
     hasToken: () => memory.progress().feedToken !== null,
+    /** Returns the number of requests to the provider so far. */
     calls: () => tally.providerCalls,
-    read: async (id) => (await resources.getRecord({ instance, objectName, signal }, id)).record,
-    poll: async () => {
+    /** Reads a record as the API shows it. */
+    read: async (id: string): Promise<Row> => (await resources.getRecord({ instance, objectName, signal }, id)).record,
+    /**
+     * Polls once.
+     * @returns the events
+     */
+    poll: async (): Promise<readonly NewEvent[]> => {
       const found: NewEvent[] = [];
       await poll((events) => void found.push(...events));
       return found;
     },
-    crash: async () => {
+    /**
+     * Polls once, and dies while it stores the first events.
+     * @returns false if there was nothing to store
+     */
+    crash: async (): Promise<boolean> => {
       const death = new Error('The process dies.');
       try {
         await poll((events) => {
@@ -136,14 +109,8 @@ export function createFollower(followed: Followed): Follower {
   };
 }
 
-interface Memory {
-  readonly store: RunPorts['store'];
-  readonly progress: () => MappedProgress;
-  readonly count: () => number;
-}
-
 /** Creates a store in memory. A transaction that fails leaves nothing behind. */
-function createMemory(): Memory {
+function createMemory() {
   let progress: MappedProgress = {
     mappingVersion: null,
     mappedObject: null,
@@ -199,6 +166,6 @@ function createMemory(): Memory {
           .map((one) => ({ ...one, missed: isMissed(one) ? one.missed + 1 : isShown(one) ? 0 : one.missed }))
           .filter((one) => one.missed < most);
       },
-    },
+    } satisfies RunPorts['store'],
   };
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Simulator, SimulatorOptions } from '#connector/simulator';
+import { listen } from './listen.ts';
 import { stopServer } from './stop-server.ts';
 
 export type CreateSimulator = (options: SimulatorOptions) => Simulator;
@@ -54,11 +54,8 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
     request.url = (request.url ?? '/').slice(key.length + 1) || '/';
     seen.push(seenOf(request));
     simulator.handle(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The simulator listens on no port.');
-  const simulatorsUrl = `http://127.0.0.1:${address.port}`;
+  });
+  const simulatorsUrl = `http://127.0.0.1:${await listen(server)}`;
   const url = `${simulatorsUrl}/${key}`;
   let simulator = create({ baseUrl: url });
   const earlier: string[] = [];

@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import knex from 'knex';
 import { firstQueries } from '../scripts/sdk/first-queries.ts';
 import { readConfig } from '../src/config/index.ts';
+import { listen } from '../suite/listen.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder, createTestDatabase } from './support/database.ts';
 
@@ -194,9 +195,8 @@ describe('docs/how-to/split-roles.md', () => {
 
 /** Free a moment ago. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const port = await listen(server);
   server.close();
   await once(server, 'close');
   return port;

@@ -8,6 +8,7 @@ import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys, type PlatformKeys } from '../../src/db/platform-keys.ts';
 import { isAppError } from '../../src/errors.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 
 describe('createAccounts', () => {
   const database = useDatabase();
@@ -24,14 +25,7 @@ describe('createAccounts', () => {
   beforeEach(() => database.knex.raw('truncate organization, account, app_user restart identity cascade'));
 
   const random = { bytes: (size: number) => randomBytes(size), fraction: Math.random };
-  const notifier = {
-    start: async () => {},
-    close: async () => {},
-    publish: async () => {},
-    settle: async () => {},
-    subscribe: () => () => {},
-    onGap: () => () => {},
-  };
+  const notifier = createLocalNotifier();
   const create = (knex = database.knex) => createAccounts({ knex, keyring, keys, random, notifier });
 
   /** The first tenant, which every test but those about its making needs. */

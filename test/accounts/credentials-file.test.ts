@@ -1,8 +1,8 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { writeCredentials } from '../../src/accounts/credentials-file.ts';
-import { createTemporaryFolder } from '../support/database.ts';
+import { useTemporaryFolder } from '../support/database.ts';
 
 describe('writeCredentials', () => {
   const created = {
@@ -13,17 +13,14 @@ describe('writeCredentials', () => {
     userSecret: 'user-secret',
   };
   const baseUrl = 'http://127.0.0.1:8080/elements/api-v2';
-  let folder: string;
+  const folder = useTemporaryFolder('test');
   let dataDir: string;
   let path: string;
 
-  beforeEach(async () => {
-    folder = await createTemporaryFolder();
-    dataDir = join(folder, 'data');
+  beforeEach(() => {
+    dataDir = join(folder.path, 'data');
     path = join(dataDir, 'credentials.json');
   });
-
-  afterEach(() => rm(folder, { recursive: true }));
 
   const content = async () => JSON.parse(await readFile(path, 'utf8'));
 

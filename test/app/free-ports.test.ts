@@ -1,17 +1,16 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import { assertPortsFree, describeListenError } from '../../src/app/free-ports.ts';
 import { StartError } from '../../src/errors.ts';
+import { listen } from '../../suite/listen.ts';
 
 describe('ports that a start wants', () => {
   const host = '127.0.0.1';
   let busy: Server;
   let port: number;
   before(async () => {
-    busy = createServer().listen(0, host);
-    await once(busy, 'listening');
-    port = Object(busy.address()).port;
+    busy = createServer();
+    port = await listen(busy);
   });
   after(() => busy.close());
 

@@ -9,11 +9,20 @@ import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts 
 import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import type { FakeRow } from '../resources/fake-provider.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { keepRuns } from '../support/runs.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
+
+/** The records of a provider of the tests. */
+export const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
+  id: index + 1,
+  name: index % 7 === 0 ? null : `Name ${index},"${'x'.repeat(index % 11)}"\n`,
+  score: index % 5,
+  place: { city: `Ulm ${index}` },
+}));
 
 /** Nothing is gathered for long, so that there are many checkpoints. */
 export const SMALL: WorkerOptions = { ...WORKER_OPTIONS, chunkBytes: 400 };
@@ -27,14 +36,20 @@ export interface WorkerInput {
   readonly mayAct?: WorkerPorts['mayAct'];
 }
 
-interface DoomedJob {
+/** A job whose worker is killed. */
+export interface DoomedJob {
   readonly job: BulkJob;
   readonly input: WorkerInput;
+  /** The input of the worker that is killed. Default: that of the one after it. */
+  readonly dying?: (isDead: () => boolean) => WorkerInput;
+  /** Checks what the job left, while its workers run. */
   readonly check: (death: {
     readonly at: number;
     readonly isKilled: boolean;
     readonly transactions: number;
   }) => Promise<void>;
+  /** Checks what is left after the workers have stopped. */
+  readonly checkStopped?: (at: number) => void;
 }
 
 export type BulkBench = ReturnType<typeof useBulkBench>;
@@ -174,15 +189,19 @@ export function useBulkBench(database: TestDatabase) {
      */
     killAtEach: async (when: Death['when'], begin: () => Promise<DoomedJob>): Promise<void> => {
       for (let at = 1, isKilled = true; isKilled; at++) {
-        const { job, input, check } = await begin();
+        const { job, input, dying = () => input, check, checkStopped } = await begin();
+        const hasEnded = async () => ['COMPLETED', 'FAILED'].includes((await find(job)).status);
         const mortal = createMortalStore(storeOf(), { at, when });
-        const first = start({ ...input, store: mortal.store });
-        await pass(async () => mortal.isDead() || (await find(job)).status === 'COMPLETED');
+        const first = start({ ...dying(mortal.isDead), store: mortal.store });
+        await pass(async () => mortal.isDead() || (await hasEnded()));
         isKilled = mortal.isDead();
         const second = start(input);
-        await pass(async () => (await find(job)).status === 'COMPLETED');
+        await pass(hasEnded);
+        const { status, message } = await find(job);
+        if (status === 'FAILED') throw new Error(`The job failed: ${message}`);
         await check({ at, isKilled, transactions: mortal.transactions() });
         await Promise.all([first.stop(), second.stop()]);
+        checkStopped?.(at);
       }
     },
     find,

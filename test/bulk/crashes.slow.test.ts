@@ -4,14 +4,8 @@ import type { FileColumn } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { useBulkBench } from './bench.ts';
+import { type DoomedJob, ROWS, useBulkBench } from './bench.ts';
 
-const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
-  id: index + 1,
-  name: index % 7 === 0 ? null : `Name ${index},"${'x'.repeat(index % 11)}"\n`,
-  score: index % 5,
-  place: { city: `Ulm ${index}` },
-}));
 const COLUMNS: readonly FileColumn[] = [
   { name: 'id', type: 'integer' },
   { name: 'name', type: 'string' },
@@ -50,15 +44,7 @@ describe('a bulk job whose process is killed', () => {
           await bench.knex('bulk_chunk').delete();
           const job = await bench.add(query);
           const eventsBefore = bench.events.length;
-          const check = async ({
-            at,
-            isKilled,
-            transactions,
-          }: {
-            at: number;
-            isKilled: boolean;
-            transactions: number;
-          }) => {
+          const check: DoomedJob['check'] = async ({ at, isKilled, transactions }) => {
             expect((await bench.find(job)).recordCount, `killed at ${at}`).to.equal(rows.length);
             expect(await bench.read(job), `killed at ${at}`).to.equal(fileOf(rows));
             // It died with what it would have told in memory, or without having told; the event itself is in the transaction.

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { SHOP } from '../api/support/simulated.ts';
 import { withDatabase } from '../api/support/tenants.ts';
 import { useThings } from '../polls/things.ts';
 import { USER_SECRET, useApp } from '../support/app.ts';
-import { createTemporaryFolder } from '../support/database.ts';
+import { useTemporaryFolder } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const COUNT = 250;
@@ -21,7 +21,7 @@ const CLIENTS = {
 
 describe('a bulk file that other clients get', () => {
   const things = useThings({ bulkOptions: { chunkBytes: 2_000 } });
-  let folder = '';
+  const folder = useTemporaryFolder('suite');
   let header = '';
   let id = 0;
   let url = '';
@@ -43,7 +43,6 @@ describe('a bulk file that other clients get', () => {
   }
 
   before(async () => {
-    folder = await createTemporaryFolder();
     for (let index = 0; index < COUNT; index++)
       things.provider.add(`t${1000 + index}`, { name: `Thing,"${index}" é😀` });
     ({ token } = await things.create('/of-instance', { 'event.objects': 'notes' }));
@@ -52,12 +51,11 @@ describe('a bulk file that other clients get', () => {
     url = `${things.service.app.baseUrl}/bulk/${id}/things`;
     whole = (await things.service.call(`/bulk/${id}/things`, { token, asBytes: true })).body;
   });
-  after(() => rm(folder, { recursive: true }));
 
   for (const [client, argumentsFor] of Object.entries(CLIENTS)) {
     it(`${client} goes on with it where it broke off, and finds that it is whole`, async function resume() {
       if (!(await has(client))) return this.skip();
-      const file = join(folder, client);
+      const file = join(folder.path, client);
       for (const size of [1, 4_001, whole.length - 1, whole.length]) {
         await writeFile(file, whole.subarray(0, size));
         const headerOption = client === 'curl' ? ['-H', header] : ['--header', header];
@@ -76,7 +74,7 @@ describe('a bulk file that other clients get', () => {
 
   it('curl keeps it with its tag, and asks for it again in vain', async function same() {
     if (!(await has('curl'))) return this.skip();
-    const [tag, file] = [join(folder, 'tag'), join(folder, 'tagged')];
+    const [tag, file] = [join(folder.path, 'tag'), join(folder.path, 'tagged')];
     const ask = () => curl('--etag-save', tag, '--etag-compare', tag, '-o', file, '-w', '%{http_code}', url);
     expect((await ask()).stdout).to.equal('200');
     expect((await ask()).stdout).to.equal('304');
@@ -90,7 +88,7 @@ describe('a bulk file that other clients get', () => {
       await withDatabase(things.service, (knex) =>
         knex('bulk_chunk').where({ job_id: doomed }).where('start_byte', '>', 0).delete(),
       );
-      const file = join(folder, 'doomed');
+      const file = join(folder.path, 'doomed');
       const packing = packed ? ['--compressed'] : [];
       const path = `${things.service.app.baseUrl}/bulk/${doomed}/things`;
       const failure = await curl(...packing, '-o', file, path).catch((error) => error);
@@ -102,17 +100,15 @@ describe('a bulk file that other clients get', () => {
 
 describe('a bulk file that curl sends', () => {
   const service = useApp();
-  let folder = '';
+  const folder = useTemporaryFolder('suite');
   let token = '';
   before(async () => {
-    folder = await createTemporaryFolder();
     ({ token } = await service.createInstance('odata', SHOP));
   });
-  after(() => rm(folder, { recursive: true }));
 
   it('is taken with its metadata in a file, in either order', async function sent() {
     if (!(await has('curl'))) return this.skip();
-    const [rows, meta] = [join(folder, 'rows.csv'), join(folder, 'meta.json')];
+    const [rows, meta] = [join(folder.path, 'rows.csv'), join(folder.path, 'meta.json')];
     await writeFile(rows, 'Id,Name\n8000,By curl\n');
     await writeFile(meta, '{ "format": "csv", "action": "upsert" }\n');
     const parts = [

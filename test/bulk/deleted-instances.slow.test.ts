@@ -7,7 +7,7 @@ import { expectProblem } from '../api/support/expect-problem.ts';
 import { METADATA } from '../api/support/odata-metadata.ts';
 import { countRows, withDatabase } from '../api/support/tenants.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, USER_SECRET, useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 
 const META_DATA = '{"format":"csv","action":"create"}';
@@ -20,19 +20,15 @@ describe('bulk jobs of an instance that is deleted', () => {
   // Its workers are told at once: they need not find out when they renew a lease.
   const service = useApp({ SIMULATORS_PORT: 'off' }, { bulkOptions: { leaseMs: 600_000 } });
   let other: StartedApp;
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer('suite');
   let instance: ApiAnswer['body'];
 
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, METADATA));
     provider.answer('/api/', json({ value: [] }));
     other = await startTestApp({ SIMULATORS_PORT: 'off', DATABASE_URL: service.databaseUrl, ROLE: 'api' });
   });
-  after(async () => {
-    await other.stop();
-    await provider.close();
-  });
+  after(() => other.stop());
 
   beforeEach(async () => {
     instance = await service.createInstance('odata', { 'base.url': `${provider.url}/api` });

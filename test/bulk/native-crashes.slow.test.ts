@@ -7,16 +7,9 @@ import {
   type ProviderResponse,
 } from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
+import { createObject, createService } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { createMortalStore, useBulkBench } from './bench.ts';
-
-const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
-  id: index + 1,
-  name: index % 7 === 0 ? null : `Name ${index},"${'x'.repeat(index % 11)}"\n`,
-  score: index % 5,
-  place: { city: `Ulm ${index}` },
-}));
+import { type DoomedJob, ROWS, useBulkBench } from './bench.ts';
 
 const NATIVE: NativeQuery<unknown> = {
   fromRows: 50,
@@ -99,26 +92,23 @@ describe('a bulk job whose rows a job of the provider finds', () => {
 
   for (const when of ['before its commit', 'after its commit'] as const) {
     it(`goes on with the same job when its process is killed, each checkpoint in turn ${when}`, async () => {
-      for (let at = 1, isKilled = true; isKilled; at++) {
+      await bench.killAtEach(when, async () => {
         await bench.knex('bulk_chunk').delete();
         const provider = createProvider();
         const job = await bench.add({ fields: 'id,name' });
-        const mortal = createMortalStore(bench.store, { at, when });
-        const first = bench.start({ ...provider, store: mortal.store });
-        await bench.pass(async () => mortal.isDead() || (await bench.find(job)).status === 'COMPLETED');
-        isKilled = mortal.isDead();
-        const second = bench.start(provider);
-        const ended = await bench.until(job, 'COMPLETED');
-        expect(ended.recordCount, `killed at ${at}`).to.equal(ROWS.length);
-        expect(await idsOf(bench.read(job)), `killed at ${at}`).to.deep.equal(ALL);
-        // Only where nobody was told of it there is another one.
-        const isUntold = isKilled && at === 1 && when === 'before its commit';
-        expect(started(provider.told).length, `killed at ${at}`).to.equal(isUntold ? 2 : 1);
-        expect(ended.nativeJob).to.equal(String(started(provider.told).length));
-        expect(at, 'checkpoints').to.be.below(40);
-        await Promise.all([first.stop(), second.stop()]);
-        if (!isKilled) expect(mortal.transactions(), 'checkpoints').to.be.above(5);
-      }
+        const check: DoomedJob['check'] = async ({ at, isKilled, transactions }) => {
+          const ended = await bench.find(job);
+          expect(ended.recordCount, `killed at ${at}`).to.equal(ROWS.length);
+          expect(await idsOf(bench.read(job)), `killed at ${at}`).to.deep.equal(ALL);
+          // Only where nobody was told of it there is another one.
+          const isUntold = isKilled && at === 1 && when === 'before its commit';
+          expect(started(provider.told).length, `killed at ${at}`).to.equal(isUntold ? 2 : 1);
+          expect(ended.nativeJob).to.equal(String(started(provider.told).length));
+          expect(at, 'checkpoints').to.be.below(40);
+          if (!isKilled) expect(transactions, 'checkpoints').to.be.above(5);
+        };
+        return { job, input: provider, check };
+      });
     }).timeout(120_000);
   }
 

@@ -11,7 +11,7 @@ import {
 import { AppError } from '../../src/errors.ts';
 import { createService } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { addUpload, createMortalStore, outcomesOf, useBulkBench } from './bench.ts';
+import { addUpload, type DoomedJob, outcomesOf, useBulkBench } from './bench.ts';
 
 const COUNT = 47;
 /** Without a name, which is required; and such as the provider refuses. */
@@ -185,31 +185,31 @@ describe('an upload whose rows jobs of a provider write', () => {
 
   for (const when of ['before its commit', 'after its commit'] as const) {
     it(`writes each row once when its process is killed, each checkpoint in turn ${when}`, async () => {
-      for (let at = 1, isKilled = true; isKilled; at++) {
+      await bench.killAtEach(when, async () => {
         await bench.knex('bulk_row_error').delete();
         const { service, written, jobs } = createProvider();
         const job = await addUpload(bench, printFile());
-        const mortal = createMortalStore(bench.store, { at, when });
-        const resources = mortalResources(service.resources, mortal.isDead);
-        const first = bench.start({ ...service, resources, store: mortal.store, options: OPTIONS });
-        await bench.pass(async () => mortal.isDead() || (await bench.find(job)).status === 'COMPLETED');
-        isKilled = mortal.isDead();
-        const second = bench.start({ ...service, options: OPTIONS });
-        const outcomes = await expectAll(job, written, `killed at ${at}`);
-        // Of a batch that was broken off nobody knows that its rows were at fault before they were sent.
-        const doubtful = outcomes.filter((one) => one.doubtful).map(({ row }) => row - 1);
-        expect(
-          doubtful.filter((index) => !BAD(index)),
-          `killed at ${at}`,
-        ).to.deep.equal([]);
-        for (const { row, id } of outcomes.filter(({ outcome }) => outcome === 'created'))
-          expect(id === `pk${row - 1}` || row > 44, `killed at ${at}: row ${row}`).to.equal(true);
-        if (!isKilled) expect(mortal.transactions()).to.be.above(15);
-        await Promise.all([first.stop(), second.stop()]);
-        // What was begun and not stored has nothing to do.
-        const left = [...jobs.values()].filter(({ state, rows }) => state !== 'ready' && rows.length > 0);
-        expect(left, `killed at ${at}`).to.deep.equal([]);
-      }
+        const input = { ...service, options: OPTIONS };
+        const dying = (isDead: () => boolean) => ({ ...input, resources: mortalResources(service.resources, isDead) });
+        const check: DoomedJob['check'] = async ({ at, isKilled, transactions }) => {
+          const outcomes = await expectAll(job, written, `killed at ${at}`);
+          // Of a batch that was broken off nobody knows that its rows were at fault before they were sent.
+          const doubtful = outcomes.filter((one) => one.doubtful).map(({ row }) => row - 1);
+          expect(
+            doubtful.filter((index) => !BAD(index)),
+            `killed at ${at}`,
+          ).to.deep.equal([]);
+          for (const { row, id } of outcomes.filter(({ outcome }) => outcome === 'created'))
+            expect(id === `pk${row - 1}` || row > 44, `killed at ${at}: row ${row}`).to.equal(true);
+          if (!isKilled) expect(transactions).to.be.above(15);
+        };
+        const checkLeft = (at: number) => {
+          // What was begun and not stored has nothing to do.
+          const left = [...jobs.values()].filter(({ state, rows }) => state !== 'ready' && rows.length > 0);
+          expect(left, `killed at ${at}`).to.deep.equal([]);
+        };
+        return { job, input, dying, check, checkStopped: checkLeft };
+      });
     }).timeout(240_000);
   }
 

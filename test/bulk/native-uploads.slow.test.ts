@@ -1,35 +1,25 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import jsforce from 'jsforce';
-
-import type { Connector, ObjectSpec, Objects } from '#connector';
+import type { Connector } from '#connector';
 import salesforce from '../../connectors/salesforce/index.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
 import { getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
+import { changeObjects } from '../support/changed-objects.ts';
 import { until } from '../support/until.ts';
 
 const FROM_ROWS = 20;
 
-/** The same, with jobs for few rows, or with none. */
-function withIngest(connector: Connector, isSmall: boolean): Connector {
-  const { objects } = connector;
-  const change = (object: ObjectSpec): ObjectSpec => {
-    const { bulk, describe, ...rest } = object;
-    const ingest = bulk?.ingest && { ...bulk.ingest, fromRows: FROM_ROWS, mostRows: 60, mostBytes: 40_000 };
-    return {
-      ...rest,
-      ...(isSmall && ingest !== undefined && { bulk: { ingest } }),
-      ...(describe !== undefined && { describe: async (context) => change(await describe(context)) }),
-    };
-  };
-  const changeAll = (all: Objects) =>
-    Object.fromEntries(Object.entries(all).map(([name, object]) => [name, change(object)]));
-  return {
-    ...connector,
-    objects: typeof objects === 'function' ? async (context) => changeAll(await objects(context)) : changeAll(objects),
-  };
-}
+/** Jobs for few rows, or none. */
+const withIngest = (connector: Connector, isSmall: boolean) =>
+  changeObjects(connector, ({ bulk, ...object }) => ({
+    ...object,
+    ...(isSmall &&
+      bulk?.ingest && {
+        bulk: { ingest: { ...bulk.ingest, fromRows: FROM_ROWS, mostRows: 60, mostBytes: 40_000 } },
+      }),
+  }));
 
 const start = (isSmall: boolean) =>
   startTarget({
@@ -134,44 +124,42 @@ describe('an upload whose rows jobs of Salesforce write', () => {
   const told = (outcomes: readonly Row[]) =>
     outcomes.map(({ row, outcome, doubtful, code }) => ({ row, outcome, doubtful, code }));
 
+  /** Writes the same rows by jobs and by single calls. @returns the outcomes, which are the same, as are the records */
+  async function bothDone(
+    rowsOf: (target: Target) => Promise<readonly Values[]> | readonly Values[],
+    sent: Sent,
+    query?: Readonly<Record<string, string>>,
+  ): Promise<readonly Row[]> {
+    const [byJobs, bySingles] = await Promise.all([
+      done(native, await rowsOf(native), sent),
+      done(single, await rowsOf(single), sent),
+    ]);
+    expect(byJobs.status.progress.way).to.equal('native');
+    expect(bySingles.status.progress.way).to.equal('rows');
+    expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
+    expect(await recordsAt(native, query)).to.deep.equal(await recordsAt(single, query));
+    return byJobs.outcomes;
+  }
+  const failuresOf = (outcomes: readonly Row[]) => outcomes.filter(({ outcome }) => outcome === 'failed');
+
   for (const format of ['csv', 'jsonl'] as const) {
     it(`has the outcomes and the records that single calls have, for random rows of ${format}`, async () => {
       const rows = fc.sample(ACCOUNT, { numRuns: 150, seed: 23 });
       const keyed = rows.map((row, index): Values => ({ ...row, ExternalKey__c: `K${format}${index % 140}` }));
-      for (const sent of [
+      for (const { rows: all, ...how } of [
         { action: 'create', rows: keyed.slice(0, 70) },
         { action: 'upsert', identifierFieldName: 'ExternalKey__c', rows: keyed.toReversed() },
-      ]) {
-        const { rows: all, ...how } = sent;
-        const [byJobs, bySingles] = await Promise.all([
-          done(native, all, { format, ...how }),
-          done(single, all, { format, ...how }),
-        ]);
-        expect(byJobs.status.progress.way).to.equal('native');
-        expect(bySingles.status.progress.way).to.equal('rows');
-        expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
-        expect(byJobs.outcomes.filter(({ outcome }) => outcome === 'failed')).to.have.length.above(2);
-        expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
-      }
+      ])
+        expect(failuresOf(await bothDone(() => all, { format, ...how }))).to.have.length.above(2);
       const withIds = async (target: Target) => {
         const found = await listAll(target, '/Account', { where: `ExternalKey__c LIKE 'K${format}%'`, pageSize: 5000 });
         return found.toSorted((a, b) => String(a.ExternalKey__c).localeCompare(String(b.ExternalKey__c)));
       };
-      const update = async (target: Target) =>
+      const changed = async (target: Target) =>
         (await withIds(target)).map(({ Id }, index): Values => ({ Id: String(Id), ...rows.at(-1 - index) }));
-      const [byJobs, bySingles] = [
-        await done(native, await update(native), { format, action: 'update' }),
-        await done(single, await update(single), { format, action: 'update' }),
-      ];
-      expect(byJobs.status.progress.way).to.equal('native');
-      expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
-      expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
-      const remove = async (target: Target) => (await withIds(target)).map(({ Id }): Values => ({ Id: String(Id) }));
-      for (const target of [native, single])
-        expect((await done(target, await remove(target), { format, action: 'delete' })).status).to.include({
-          recordsFailedCount: 0,
-        });
-      expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
+      await bothDone(changed, { format, action: 'update' });
+      const removed = async (target: Target) => (await withIds(target)).map(({ Id }): Values => ({ Id: String(Id) }));
+      expect(failuresOf(await bothDone(removed, { format, action: 'delete' }))).to.deep.equal([]);
     }).timeout(180_000);
   }
 
@@ -223,16 +211,9 @@ describe('an upload whose rows jobs of Salesforce write', () => {
           { action: 'create', rows: keyed.slice(0, 70) },
           { action: 'upsert', identifierFieldName: 'external', rows: scored.toReversed() },
         ]) {
-          const [byJobs, bySingles] = await Promise.all([
-            done(native, rows, { format, object, ...how }),
-            done(single, rows, { format, object, ...how }),
-          ]);
-          expect(byJobs.status.progress.way).to.equal('native');
-          expect(bySingles.status.progress.way).to.equal('rows');
-          expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
-          const counts = Map.groupBy(byJobs.outcomes, ({ outcome }) => outcome === 'failed');
+          const outcomes = await bothDone(() => rows, { format, object, ...how }, MINE);
+          const counts = Map.groupBy(outcomes, ({ outcome }) => outcome === 'failed');
           expect([...counts.values()].every(({ length }) => length > 2)).to.equal(true);
-          expect(await recordsAt(native, MINE)).to.deep.equal(await recordsAt(single, MINE));
         }
         const found = async (target: Target) => {
           const where = `external LIKE 'M${format}%'`;
@@ -247,13 +228,7 @@ describe('an upload whose rows jobs of Salesforce write', () => {
                 ...(action === 'update' && firms.at(-1 - index)),
               }),
             );
-          const [byJobs, bySingles] = [
-            await done(native, await rowsOf(native), { format, object, action }),
-            await done(single, await rowsOf(single), { format, object, action }),
-          ];
-          expect(byJobs.status.progress.way).to.equal('native');
-          expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
-          expect(await recordsAt(native, MINE)).to.deep.equal(await recordsAt(single, MINE));
+          await bothDone(rowsOf, { format, object, action }, MINE);
         }
       }).timeout(180_000);
     }

@@ -1,38 +1,26 @@
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import jsforce from 'jsforce';
-import type { Connector, ObjectSpec, Objects } from '#connector';
+import type { Connector } from '#connector';
 import salesforce from '../../connectors/salesforce/index.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
 import { filtersOn, printFilter } from '../../suite/filters.ts';
+import { listen } from '../../suite/listen.ts';
 import { findListings, getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
 import type { ApiAnswer } from '../support/app.ts';
+import { changeObjects } from '../support/changed-objects.ts';
 import { until } from '../support/until.ts';
 
 const FROM_ROWS = 30;
 
-/** The same, with jobs for few rows and in small pages. */
-function withSmallJobs(connector: Connector): Connector {
-  const { objects } = connector;
-  const shrink = (object: ObjectSpec): ObjectSpec => {
-    const { bulk, describe } = object;
-    const query = bulk?.query && { ...bulk.query, fromRows: FROM_ROWS, pageSize: 17 };
-    return {
-      ...object,
-      ...(query !== undefined && { bulk: { query } }),
-      ...(describe !== undefined && { describe: async (context) => shrink(await describe(context)) }),
-    };
-  };
-  const shrinkAll = (all: Objects) =>
-    Object.fromEntries(Object.entries(all).map(([name, object]) => [name, shrink(object)]));
-  return {
-    ...connector,
-    objects: typeof objects === 'function' ? async (context) => shrinkAll(await objects(context)) : shrinkAll(objects),
-  };
-}
+/** Jobs for few rows and in small pages. */
+const withSmallJobs = (connector: Connector) =>
+  changeObjects(connector, ({ bulk, ...object }) => ({
+    ...object,
+    ...(bulk?.query && { bulk: { query: { ...bulk.query, fromRows: FROM_ROWS, pageSize: 17 } } }),
+  }));
 
 /** Shows what is below a URL at the root of a host: jsforce asks for jobs there. */
 async function atRoot<Result>(url: string, work: (rootUrl: string) => Promise<Result>): Promise<Result> {
@@ -43,12 +31,9 @@ async function atRoot<Result>(url: string, work: (rootUrl: string) => Promise<Re
     });
     passed.on('error', (error) => answer.destroy(error));
     asked.pipe(passed);
-  }).listen(0, '127.0.0.1');
+  });
   try {
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
-    return await work(`http://127.0.0.1:${address.port}`);
+    return await work(`http://127.0.0.1:${await listen(server)}`);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -82,6 +67,13 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   }
   async function rowsOf(id: number, objectName: string): Promise<readonly Row[]> {
     return (await getOk(target, `/bulk/${id}/${objectName}`, { headers: { accept: 'application/json' } })).body;
+  }
+  /** Creates a job that has begun at the provider. */
+  async function begin(body: object) {
+    const id = await create(body);
+    await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+    const { progress } = await statusOf(id);
+    return { id, progress, providerJobId: progress.providerJobId };
   }
   const atProvider = (id: string) => target.call(`/passthrough/jobs/query/${id}`);
   const byId = (rows: readonly Row[]) => rows.toSorted((a, b) => String(a.Id).localeCompare(String(b.Id)));
@@ -240,9 +232,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
 
     it('begins anew when the mapping changes meanwhile, and ends the job of the mapping before', async () => {
       await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
-      const id = await create({ objectName: 'people', fields: 'key,source', format: 'jsonl' });
-      await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
-      const { providerJobId } = (await statusOf(id)).progress;
+      const { id, providerJobId } = await begin({ objectName: 'people', fields: 'key,source', format: 'jsonl' });
       const constant = of('source', 'string', undefined, entry('constant', { value: 'another' }));
       await map(
         'PUT',
@@ -282,9 +272,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
 
   it('is told of in the status, and leaves nothing at the provider', async () => {
     await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
-    const id = await create({ objectName: 'Contact', format: 'csv' });
-    await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
-    const { progress } = await statusOf(id);
+    const { id, progress } = await begin({ objectName: 'Contact', format: 'csv' });
     expect(progress).to.include({ way: 'native', rows: 0 });
     expect((await atProvider(progress.providerJobId)).body).to.include({
       id: progress.providerJobId,
@@ -303,9 +291,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   ] as const) {
     it(`is ended at the provider when it is ${what}`, async () => {
       await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 3_600_000 });
-      const id = await create({ objectName: 'Contact', format: 'csv' });
-      await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
-      const { providerJobId } = (await statusOf(id)).progress;
+      const { id, providerJobId } = await begin({ objectName: 'Contact', format: 'csv' });
       expect((await atProvider(providerJobId)).status).to.equal(200);
       await getOk(target, `/bulk/${id}${path}`, { method });
       expect((await atProvider(providerJobId)).status).to.equal(404);
@@ -314,9 +300,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
 
   it('begins anew, with its file, when Salesforce has dropped its job', async () => {
     await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
-    const id = await create({ objectName: 'Contact', format: 'csv' });
-    await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
-    const { providerJobId } = (await statusOf(id)).progress;
+    const { id, providerJobId } = await begin({ objectName: 'Contact', format: 'csv' });
     await target.provider?.command('/simulate/jobs', {});
     await target.provider?.command('/simulate/clock', { byMs: 8 * 86_400_000 });
     const status = await ended(id);

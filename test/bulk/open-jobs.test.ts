@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import { createBulkStore } from '../../src/bulk/bulk-store.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 import { until } from '../support/until.ts';
 import { countWaiting } from '../support/waiting.ts';
 
 describe('the open bulk jobs of an account', () => {
-  const database = useDatabase();
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await addInstances(database.knex, [1]);
-  });
+  const database = useAccountDatabase(1);
 
   it('are counted with those that begin at the same time', async () => {
     const { knex } = database;

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
 import { convertFile, createRowPrinter, type FileType } from '../../src/bulk/convert.ts';
 import type { BulkFormat, FileColumn } from '../../src/bulk/job.ts';
-import { createTemporaryFolder, useDatabase } from '../support/database.ts';
+import { useDatabase, useTemporaryFolder } from '../support/database.ts';
 
 const COLUMNS: readonly FileColumn[] = [
   { name: 'id', type: 'integer' },
@@ -75,11 +75,7 @@ print(json.dumps(rows))`;
 
 describe('a bulk file that others read', () => {
   const database = useDatabase();
-  let folder = '';
-  before(async () => {
-    folder = await createTemporaryFolder();
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = useTemporaryFolder('suite');
 
   for (const format of ['csv', 'jsonl'] as const) {
     it(`stored as ${format}, is copied as CSV into PostgreSQL, where no value is not the empty text`, async () => {
@@ -99,7 +95,7 @@ describe('a bulk file that others read', () => {
     it(`stored as ${format}, is what Python reads`, async function python() {
       if (!(await has('python3'))) return this.skip();
       const read = async (kind: string, type: FileType, rows: readonly object[]) => {
-        const name = join(folder, kind);
+        const name = join(folder.path, kind);
         await writeFile(name, await fileOf(rows, format, type));
         const { stdout } = await promisify(execFile)('python3', ['-c', PYTHON, kind, name], { maxBuffer: 1e9 });
         return JSON.parse(stdout);

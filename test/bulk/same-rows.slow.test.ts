@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Connector, ObjectSpec, Objects } from '#connector';
+import type { Connector } from '#connector';
 import { loggedIn } from '#connector/suite';
 import bamboohr from '../../connectors/bamboohr/index.ts';
 import { createSimulator as createBambooHr } from '../../connectors/bamboohr/simulator.ts';
@@ -35,6 +35,7 @@ import {
 import { withDatabase } from '../api/support/tenants.ts';
 import type { ApiAnswer } from '../support/app.ts';
 import { startCapServer } from '../support/cap-server.ts';
+import { changeObjects } from '../support/changed-objects.ts';
 import { until } from '../support/until.ts';
 
 interface Provider extends Omit<TargetOptions, 'overrides'> {
@@ -112,22 +113,10 @@ const PROVIDERS: Readonly<Record<string, () => Provider | Promise<Provider>>> = 
 
 /** The same, with other pages. */
 function withPagesOf(maxPageSize: number, connector: Connector): Connector {
-  const { objects } = connector;
-  const shorten = (object: ObjectSpec): ObjectSpec => {
-    const { list, describe } = object;
-    return {
-      ...object,
-      ...(list !== undefined && { list: { ...list, maxPageSize } }),
-      ...(describe !== undefined && { describe: async (context) => shorten(await describe(context)) }),
-    };
-  };
-  const shortenAll = (all: Objects) =>
-    Object.fromEntries(Object.entries(all).map(([name, object]) => [name, shorten(object)]));
-  return {
-    ...connector,
-    objects:
-      typeof objects === 'function' ? async (context) => shortenAll(await objects(context)) : shortenAll(objects),
-  };
+  return changeObjects(connector, (object) => ({
+    ...object,
+    ...(object.list !== undefined && { list: { ...object.list, maxPageSize } }),
+  }));
 }
 
 const IS_FULL = process.env.CONFORMANCE === 'full';

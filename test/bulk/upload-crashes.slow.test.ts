@@ -4,7 +4,7 @@ import type { UploadAction } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createService } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { addUpload, createMortalStore, outcomesOf, useBulkBench } from './bench.ts';
+import { addUpload, createMortalStore, type DoomedJob, outcomesOf, useBulkBench } from './bench.ts';
 
 const COUNT = 47;
 const EVERY_ROW = Array.from({ length: COUNT }, (_, index) => index + 1);
@@ -104,7 +104,7 @@ describe('an upload whose process is killed', () => {
           const { service, records, calls } = createRecords(initial);
           const identifier = action === 'create' ? 'id' : 'key';
           const job = await addUpload(bench, fileOf(action), { action, identifier });
-          const check = async ({ isKilled, transactions }: { isKilled: boolean; transactions: number }) => {
+          const check: DoomedJob['check'] = async ({ isKilled, transactions }) => {
             const outcomes = await outcomesOf(bench, job);
             expect(outcomes.map(({ row }) => row)).to.deep.equal(EVERY_ROW);
             const failed = outcomes.filter(({ outcome }) => outcome === 'failed').map(({ row }) => row - 1);

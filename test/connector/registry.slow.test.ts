@@ -8,22 +8,17 @@ import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connec
 import { ConnectorError } from '../../src/connector/validate.ts';
 import { isAppError } from '../../src/errors.ts';
 import { startTestApp } from '../support/app.ts';
+import { leastConnector } from '../support/least-connector.ts';
 
-function createConnector(key: string, id: number): Connector {
-  return {
+const createConnector = (key: string, id: number) =>
+  leastConnector({
     key,
     id,
     name: key,
     description: key,
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [],
     baseUrl: () => 'https://example.com',
     hosts: ['example.com'],
-    objects: {},
-    probe: { path: '/' },
-  };
-}
+  });
 
 /** What is thrown; undefined when nothing is. */
 async function thrownBy(work: () => unknown): Promise<unknown> {

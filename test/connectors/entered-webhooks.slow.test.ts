@@ -17,41 +17,41 @@ import { post } from '../api/events/shop.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
+const SECRET_KEY = 'webhook.secret';
 const SECRET = 'what-the-instance-and-the-provider-know';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Sender {
   readonly key: string;
   readonly configuration: object;
-  /** Absent where calls are not signed. */
-  readonly secretKey?: string;
+  /** Whether calls are not signed. */
+  readonly isUnsigned?: true;
   /** Whether the provider also signs the address, so that a copy for another address is forged. */
   readonly signsUrl?: true;
-  /** The name of a table for `POST /simulate/changes`, and of its object. */
+  /** The name of a table for `POST /simulate/changes`. */
   readonly table: string;
-  readonly objectName: string;
-  /** What the webhook says of each change. Absent: it says nothing of it. */
-  readonly told: Readonly<Partial<Record<'create' | 'update' | 'remove', string>>>;
+  /** The name of its object. Default: that of the table. */
+  readonly objectName?: string;
+  /** What the webhook says of each change. Absent: it says nothing of it. Default: it tells of all three. */
+  readonly told?: Readonly<Partial<Record<'create' | 'update' | 'remove', string>>>;
 }
 
+const CHANGED = { create: 'created', update: 'updated' };
 const SENDERS: readonly Sender[] = [
   {
     key: 'salesforce',
+    isUnsigned: true,
     configuration: {
       ...salesforce.DEMO_CONFIGURATION,
       ...loggedIn(salesforce.DEMO_ACCESS_TOKEN, salesforce.CLIENTS),
     },
     table: 'Account',
-    objectName: 'Account',
-    told: { create: 'created', update: 'updated' },
+    told: CHANGED,
   },
   {
     key: 'servicenow',
     configuration: servicenow.DEMO_CONFIGURATION,
-    secretKey: 'webhook.secret',
     table: 'incident',
-    objectName: 'incident',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'servicenowoauth',
@@ -59,91 +59,60 @@ const SENDERS: readonly Sender[] = [
       'company.name': servicenow.INSTANCE,
       ...loggedIn(servicenow.DEMO_ACCESS_TOKEN, servicenow.CLIENTS),
     },
-    secretKey: 'webhook.secret',
     table: 'problem',
-    objectName: 'problem',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'dynamics',
     configuration: { ...dynamics.DEMO_CONFIGURATION, ...loggedIn(dynamics.DEMO_ACCESS_TOKEN, dynamics.CLIENTS) },
-    secretKey: 'webhook.secret',
     table: 'account',
-    objectName: 'account',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'hubspot',
     configuration: { ...hubspot.DEMO_CONFIGURATION, ...loggedIn(hubspot.DEMO_ACCESS_TOKEN, hubspot.CLIENTS) },
-    secretKey: 'webhook.secret',
     signsUrl: true,
     table: 'deals',
-    objectName: 'deals',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'intercom',
     configuration: loggedIn(intercom.DEMO_ACCESS_TOKEN, intercom.CLIENTS),
-    secretKey: 'webhook.secret',
     table: 'contacts',
-    objectName: 'contacts',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'notion',
     configuration: loggedIn(notion.DEMO_ACCESS_TOKEN, notion.CLIENTS),
-    secretKey: 'webhook.secret',
     table: 'tasks',
     objectName: 'pages',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'xero',
     configuration: loggedIn(xero.DEMO_ACCESS_TOKEN, xero.CLIENTS),
-    secretKey: 'webhook.secret',
     table: 'invoices',
-    objectName: 'invoices',
-    told: { create: 'created', update: 'updated' },
+    told: CHANGED,
   },
   {
     key: 'slack',
     configuration: loggedIn(slack.DEMO_ACCESS_TOKEN, slack.CLIENTS),
-    secretKey: 'webhook.secret',
     table: 'files',
-    objectName: 'files',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'jira',
     configuration: jira.DEMO_CONFIGURATION,
-    secretKey: 'webhook.secret',
     table: 'issues',
-    objectName: 'issues',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'redmine',
     configuration: redmine.DEMO_CONFIGURATION,
-    secretKey: 'webhook.secret',
     table: 'issues',
-    objectName: 'issues',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'odata',
     configuration: odata.DEMO_CONFIGURATION,
-    secretKey: 'webhook.secret',
     table: 'Products',
-    objectName: 'Products',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'requesttracker',
     configuration: requesttracker.DEMO_CONFIGURATION,
-    secretKey: 'webhook.secret',
     table: 'tickets',
-    objectName: 'tickets',
-    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
 ];
 
@@ -154,10 +123,10 @@ describe('webhooks of providers where people enter the address', () => {
   const command = (key: string, path: string, body: object) =>
     post(`${service.app.simulatorsUrl}/${key}/simulate/${path}`, JSON.stringify(body), JSON_TYPE);
 
-  const connect = ({ key, configuration, secretKey }: Sender, url: string) =>
+  const connect = ({ key, configuration, isUnsigned }: Sender, url: string) =>
     service.createInstance(key, {
       ...configuration,
-      ...(secretKey !== undefined && { [secretKey]: SECRET }),
+      ...(!isUnsigned && { [SECRET_KEY]: SECRET }),
       ...{ simulator: true, 'event.vendor.type': 'webhook' },
       ...{ 'event.notification.enabled': true, 'event.notification.callback.url': url },
     });
@@ -167,7 +136,7 @@ describe('webhooks of providers where people enter the address', () => {
     receiver.at(url).filter(({ body }) => String(body.data.objectId) === objectId);
 
   for (const sender of SENDERS) {
-    const { key, secretKey, signsUrl, table, objectName, told } = sender;
+    const { key, isUnsigned, signsUrl, table, objectName = table, told = { ...CHANGED, remove: 'deleted' } } = sender;
 
     describe(`those of ${key}`, () => {
       let url: string;
@@ -182,9 +151,9 @@ describe('webhooks of providers where people enter the address', () => {
       it('are described by the element', async () => {
         const { body: element } = await service.call(`/elements/${key}`);
         expect([element.webhooks.signed, element.webhooks.registration, element.webhooks.secretKey]).to.deep.equal([
-          secretKey !== undefined,
+          !isUnsigned,
           'manual',
-          secretKey,
+          isUnsigned ? undefined : SECRET_KEY,
         ]);
         expect(element.webhooks.setup.join(' ')).to.include('`eventUrl`');
         const { body: metadata } = await service.call(`/elements/${key}/metadata`);
@@ -224,7 +193,7 @@ describe('webhooks of providers where people enter the address', () => {
         const count = async () => (await service.call(`/instances/${instance.id}/events`)).body.length;
         const before = await count();
         expect([(await again()).status, await count()]).to.deep.equal([signsUrl ? 401 : 200, before]);
-        if (secretKey === undefined || signsUrl) return;
+        if (isUnsigned || signsUrl) return;
         const signature = Object.entries(sent?.headers ?? {}).filter(([name]) =>
           /signature|authorization|webhook-key/.test(name),
         );

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { DEMO_CONFIGURATION } from '../../connectors/fortnox/simulator.ts';
 import type { Connector, Objects } from '../../src/connector/index.ts';
 import { readRecorded } from '../../suite/recorded.ts';
 import { objectOf } from '../../suite/testing.ts';
-import { createTemporaryFolder } from '../support/database.ts';
+import { useTemporaryFolder } from '../support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -25,20 +25,15 @@ function objectsOf({ objects }: Connector): Objects {
 
 describe('the probe of a provider', function suite() {
   this.timeout(60_000);
-  let folder: string;
-
-  before(async () => {
-    folder = await createTemporaryFolder();
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = useTemporaryFolder('suite');
 
   it('measures what is declared, and keeps of what it read the names and no value', async () => {
-    const { stdout } = await probe(['bamboohr', '--simulator', '--out', folder]);
+    const { stdout } = await probe(['bamboohr', '--simulator', '--out', folder.path]);
     expect(stdout).to.include('| employees | hireDate | `>=` | exact | exact |');
     expect(stdout).to.include('| employees | firstName | `=` | superset | superset |');
     // The simulator ignores case: nothing that is declared exact is found to be less.
     expect(stdout).not.to.match(/\| exact \| (?:superset|wrong|refused|none)/);
-    const fixture = await readFile(join(folder, 'employees.json'), 'utf8');
+    const fixture = await readFile(join(folder.path, 'employees.json'), 'utf8');
     expect(JSON.parse(fixture)).to.have.nested.property('[0].response.body.data[0].fields.lastName');
     expect(fixture)
       .to.match(/"Xx+"/)
@@ -46,10 +41,10 @@ describe('the probe of a provider', function suite() {
   });
 
   it('records answers on which a connector is tested without a simulator', async () => {
-    await probe(['fortnox', '--simulator', '--out', folder]);
+    await probe(['fortnox', '--simulator', '--out', folder.path]);
     const objects = objectsOf(fortnox);
     const read = (name: string, object = objectOf(objects, name)) =>
-      readRecorded({ connector: fortnox, configuration: DEMO_CONFIGURATION, name, object, folder });
+      readRecorded({ connector: fortnox, configuration: DEMO_CONFIGURATION, name, object, folder: folder.path });
     for (const name of Object.keys(objects)) expect(await read(name), name).to.deep.equal({ faults: [], unseen: [] });
 
     const customers = objectOf(objects, 'customers');

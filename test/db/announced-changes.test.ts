@@ -5,11 +5,11 @@ import { createSubscriptions } from '../../src/events/subscriptions/subscription
 import { createInstances } from '../../src/instances/instances.ts';
 import { createInstanceRecords } from '../../src/instances/records.ts';
 import { createInstanceStore } from '../../src/instances/store.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { silentLog } from '../support/database.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 
 describe('a change that other processes have in memory', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(1);
   let told: string[] = [];
 
   /** A notifier of a process that ends with the commit of the change. */
@@ -34,9 +34,6 @@ describe('a change that other processes have in memory', () => {
 
   before(async () => {
     const { knex } = database;
-    await addAccount(knex);
-    await addUser(knex);
-    await addInstances(knex, [1]);
     await knex('subscription').insert({ account_id: 1, url: 'https://a.example.com', secrets: 'sealed' });
   });
   beforeEach(() => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, parseEncryptionKeys } from '../../src/config/index.ts';
 import { createDevelopmentKeys, createKeyring, DecryptionError } from '../../src/db/keyring.ts';
-import { createTemporaryFolder } from '../support/database.ts';
+import { useTemporaryFolder } from '../support/database.ts';
 import { thrownBy } from '../support/failures.ts';
 
 const CONTEXT = 'instance:1:42:credentials';
@@ -103,26 +103,20 @@ describe('createKeyring', () => {
 });
 
 describe('createDevelopmentKeys', () => {
-  let dataDir: string;
-
-  beforeEach(async () => {
-    dataDir = await createTemporaryFolder();
-  });
-
-  afterEach(() => rm(dataDir, { recursive: true }));
+  const dataDir = useTemporaryFolder('test');
 
   it('makes keys once, for the eyes of the owner only', async () => {
-    const keys = await createDevelopmentKeys(dataDir);
+    const keys = await createDevelopmentKeys(dataDir.path);
     expect(parseEncryptionKeys(keys)?.map(({ id, key }) => [id, key.symmetricKeySize])).to.deep.equal([
       ['development', 32],
     ]);
-    expect(await createDevelopmentKeys(dataDir)).to.equal(keys);
-    expect((await stat(join(dataDir, 'encryption-keys'))).mode & 0o777).to.equal(0o600);
-    expect(await readFile(join(dataDir, 'encryption-keys'), 'utf8')).to.equal(`${keys}\n`);
+    expect(await createDevelopmentKeys(dataDir.path)).to.equal(keys);
+    expect((await stat(join(dataDir.path, 'encryption-keys'))).mode & 0o777).to.equal(0o600);
+    expect(await readFile(join(dataDir.path, 'encryption-keys'), 'utf8')).to.equal(`${keys}\n`);
   });
 
   it('gives two processes that start together the same keys', async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => createDevelopmentKeys(dataDir)));
+    const keys = await Promise.all(Array.from({ length: 8 }, () => createDevelopmentKeys(dataDir.path)));
     expect(new Set(keys)).to.have.property('size', 1);
   });
 });

@@ -1,22 +1,17 @@
 import { expect } from 'chai';
 import { type AddressLookup, createEgress, type Egress, type EgressOptions } from '../../src/egress/index.ts';
-import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { refusalOf } from './await.ts';
 
 const never: AddressLookup = () => new Promise(() => undefined);
 
 describe('a URL that egress checks without calling it', () => {
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('test');
   let egress: Egress;
-
-  beforeEach(async () => {
-    server = await startMisbehavingServer();
-  });
 
   afterEach(async () => {
     await egress.close();
     expect(server.connections(), 'connections').to.equal(0);
-    await server.close();
   });
 
   const check = (url: string, options: Partial<EgressOptions> = {}, signal?: AbortSignal) => {

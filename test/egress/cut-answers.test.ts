@@ -6,11 +6,10 @@ import {
   createGzipBomb,
   endless,
   json,
-  type MisbehavingServer,
   resetInBody,
   stallInBody,
-  startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
 import { closed, refusalOf } from './await.ts';
 
@@ -18,18 +17,13 @@ const MEGABYTE = 1024 * 1024;
 const CUT = { maxBytes: 4096, onExcess: 'cut' } as const;
 
 describe('egress where a longer answer is cut', () => {
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('test');
   let egress: Egress;
 
-  beforeEach(async () => {
-    server = await startMisbehavingServer();
+  beforeEach(() => {
     egress = createEgress({ allow: ['127.0.0.0/8'] });
   });
-
-  afterEach(async () => {
-    await server.close();
-    await egress.close();
-  });
+  afterEach(() => egress.close());
 
   const request = (path: string, options: Partial<EgressRequest> = {}) =>
     egress.request({ url: server.url + path, method: 'POST', body: '{}', ...CUT, ...options });

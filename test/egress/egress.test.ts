@@ -9,13 +9,12 @@ import {
   garbage,
   hang,
   json,
-  type MisbehavingServer,
   redirect,
   resetBeforeAnswer,
   resetInBody,
   stallInBody,
-  startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { closed, refusalOf } from './await.ts';
@@ -24,18 +23,13 @@ const MEGABYTE = 1024 * 1024;
 const SECRET = 'secret-4711';
 
 describe('egress', () => {
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('test');
   let egress: Egress;
 
-  beforeEach(async () => {
-    server = await startMisbehavingServer();
+  beforeEach(() => {
     egress = createEgress({ allow: ['127.0.0.0/8'] });
   });
-
-  afterEach(async () => {
-    await server.close();
-    await egress.close();
-  });
+  afterEach(() => egress.close());
 
   it('sends method, path, query, headers and body, and answers status, headers and body', async () => {
     server.answer('/echo', json({ ok: true }, 418, { 'x-many': ['a', 'b'] }));

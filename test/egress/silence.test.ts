@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { createEgress, EgressError } from '../../src/egress/index.ts';
+import { listen } from '../../suite/listen.ts';
+import { stopServer } from '../../suite/stop-server.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 const SILENCE_MS = 1000;
@@ -15,14 +17,10 @@ describe('a response that is passed on', () => {
     server.emit('answered', response);
   });
 
-  before(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
+  before(() => listen(server));
   after(async () => {
     caller.abort();
-    server.closeAllConnections();
-    server.close();
+    await stopServer(server);
     await egress.close();
   });
 

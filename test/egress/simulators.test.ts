@@ -1,26 +1,20 @@
 import { expect } from 'chai';
 import { createReach } from '../../src/egress/connect.ts';
 import { createEgress, type Egress } from '../../src/egress/index.ts';
-import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { json, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { refusalOf } from './await.ts';
 
 describe('egress and the simulators', () => {
-  let simulators: MisbehavingServer;
-  let other: MisbehavingServer;
+  const simulators = useMisbehavingServer('test');
+  const other = useMisbehavingServer('test');
   let egress: Egress;
 
-  beforeEach(async () => {
-    simulators = await startMisbehavingServer();
-    other = await startMisbehavingServer();
+  beforeEach(() => {
     for (const server of [simulators, other]) server.answer('/shop', json({ ok: true }));
     egress = createEgress({ allow: [], simulatorsUrl: `${simulators.url}/`, quotesPrivate: false });
   });
 
-  afterEach(async () => {
-    await egress.close();
-    await simulators.close();
-    await other.close();
-  });
+  afterEach(() => egress.close());
 
   it('reaches them although no address beyond public ones is allowed', async () => {
     const response = await egress.request({ url: `${simulators.url}/shop`, toSimulator: true });
@@ -43,7 +37,7 @@ describe('egress and the simulators', () => {
 });
 
 describe('egress and what may be quoted', () => {
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('test');
   const opened: Egress[] = [];
 
   const open = (options: Partial<Parameters<typeof createEgress>[0]>) => {
@@ -52,15 +46,8 @@ describe('egress and what may be quoted', () => {
     return egress;
   };
 
-  beforeEach(async () => {
-    server = await startMisbehavingServer();
-    server.answer('/shop', json({ ok: true }));
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((egress) => egress.close()));
-    await server.close();
-  });
+  beforeEach(() => server.answer('/shop', json({ ok: true })));
+  afterEach(() => Promise.all(opened.splice(0).map((egress) => egress.close())));
 
   it('quotes an address that is not public unless told otherwise', async () => {
     expect((await open({}).request({ url: `${server.url}/shop` })).quotable).to.equal(true);

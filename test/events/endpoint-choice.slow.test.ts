@@ -12,7 +12,8 @@ import type { BodyFormat, EventSource, NewEvent } from '../../src/events/model.t
 import { createSubscriptions } from '../../src/events/subscriptions/subscriptions.ts';
 import { silentLog } from '../support/database.ts';
 import { attemptsOf, deliveries, emptyTables } from '../support/event-rows.ts';
-import { ACCOUNT_ID, plainSource, quickSchedules, silentNotifier, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, plainSource, quickSchedules, useEngines } from '../support/events.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { until } from '../support/until.ts';
 
 const TYPES = ['deals.created', 'deals.updated', 'deals.deleted', 'leads.created'] as const;
@@ -202,7 +203,7 @@ describe('endpoints, by a model', () => {
     const platform = {
       ...{ knex: bench.knex, shares: createPoolShares({ knex: bench.knex, poolSize: 4 }), log: silentLog },
       keyring: createKeyring(`model:${Buffer.alloc(32, 3).toString('base64')}`),
-      ...{ notifier: silentNotifier(), random: { bytes: randomBytes }, clock: SYSTEM_CLOCK },
+      ...{ notifier: createLocalNotifier(), random: { bytes: randomBytes }, clock: SYSTEM_CLOCK },
       egress: { check: async () => {} },
     };
     const subscriptions = createSubscriptions(platform);

@@ -9,8 +9,8 @@ import { createFindRegistrationSecret, createRegistrations } from '../../src/eve
 import type { WebhookInstance } from '../../src/instances/event-sources.ts';
 import type { Instance, InstanceKey } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
-import { silentLog, theRow, useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { silentLog, theRow } from '../support/database.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -70,7 +70,7 @@ class Provider {
 }
 
 describe('webhooks at a provider', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(1);
   const keyring = createKeyring(`k:${randomBytes(32).toString('base64')}`);
   let provider: Provider;
   let publicUrl: string;
@@ -80,12 +80,6 @@ describe('webhooks at a provider', () => {
   let warnings: (string | null)[];
   let told: unknown[];
   let clock: ReturnType<typeof createVirtualClock>;
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await addInstances(database.knex, [1]);
-  });
 
   beforeEach(async () => {
     await database.knex('webhook_registration').delete();

@@ -11,6 +11,7 @@ import { createSubscriptions, type Subscriptions } from '../../src/events/subscr
 import { DUE_TOPIC } from '../../src/events/sweep/announcement.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { interceptRaw } from '../support/intercepted-knex.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { until } from '../support/until.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
@@ -28,12 +29,7 @@ describe('releasing a queue', () => {
     await knex.raw(`insert into organization (name) values ('o')`);
     await knex.raw(`insert into account (organization_id, name, external_id) values (1, 'a', 'a')`);
     told = [];
-    const notifier = {
-      publish: async () => {},
-      subscribe: () => () => {},
-      onGap: () => () => {},
-      settle: async () => {},
-    };
+    const notifier = createLocalNotifier();
     subscriptions = createSubscriptions({
       knex,
       shares: createPoolShares({ knex, poolSize: 4 }),

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns';
-import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createAmqpRequest } from '../../src/formulas/steps/amqp-request.ts';
 import type { StepInput } from '../../src/formulas/steps/outcome.ts';
+import { listen } from '../../suite/listen.ts';
 import { anyFailureOf } from '../support/failures.ts';
 
 const guard = async () => ({ lookup: lookup as never });
@@ -18,7 +18,7 @@ describe('the step amqpRequest at a broker that falls silent', () => {
   });
 
   /** A broker that says this much of the handshake (AMQP 0-9-1, 4.2), and then nothing. */
-  async function listen(words: readonly Buffer[]): Promise<number> {
+  async function startBroker(words: readonly Buffer[]): Promise<number> {
     server = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => undefined);
@@ -30,9 +30,8 @@ describe('the step amqpRequest at a broker that falls silent', () => {
         isAsked ||= data.includes(CONNECTION_OPEN);
         if (left.length > 1 || isAsked) socket.write(left.shift() ?? '');
       });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return Object(server.address()).port;
+    });
+    return listen(server);
   }
 
   for (const [when, words] of [
@@ -40,7 +39,7 @@ describe('the step amqpRequest at a broker that falls silent', () => {
     ['after the handshake', handshake()],
   ] as const)
     it(`ends with its execution: ${when}`, async () => {
-      const url = `amqp://guest:guest@127.0.0.1:${await listen(words)}`;
+      const url = `amqp://guest:guest@127.0.0.1:${await startBroker(words)}`;
       const ended = new AbortController();
       const properties = { url, queue: 'q', body: 'x' };
       const context = { config: {}, variables: new Set(), steps: {}, stepNames: new Set(), trigger: {}, info: {} };

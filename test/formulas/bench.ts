@@ -26,6 +26,7 @@ import { createSandbox } from '../../src/scripts/index.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addUser } from '../support/event-rows.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 
 /** A response of the API that a test plays. */
 export interface PlayedResponse {
@@ -66,17 +67,7 @@ export function useFormulaBench(database: TestDatabase) {
   const workers: ReturnType<typeof createExecutionWorker>[] = [];
   const clock: Clock = { ...SYSTEM_CLOCK, now: () => SYSTEM_CLOCK.now() + offsetMs };
   const sandbox = createSandbox({ clock });
-  const listeners = new Map<string, ((payload: string) => void)[]>();
-  const notifier = {
-    publish: async (topic: string, payload: string) => {
-      for (const listen of listeners.get(topic) ?? []) listen(payload);
-    },
-    subscribe: (topic: string, listen: (payload: string) => void) => {
-      listeners.set(topic, [...(listeners.get(topic) ?? []), listen]);
-      return () => undefined;
-    },
-    onGap: () => () => undefined,
-  };
+  const notifier = createLocalNotifier();
   const shares = { list: <Result>(_: number, query: (via: Knex) => Promise<Result>) => query(database.knex) };
   let programs: ReturnType<typeof createPrograms>;
 
@@ -185,6 +176,76 @@ export function useFormulaBench(database: TestDatabase) {
     return executionStore(database.knex).listSteps(database.knex, execution, { limit: 100_000, withValues: true });
   }
 
+  /** Stores a formula with one instance. */
+  async function addFormula({
+    steps,
+    trigger,
+    variables = [],
+    configuration = {},
+    accountId = 1,
+    ...more
+  }: GivenFormula) {
+    const content: FormulaContent = {
+      configuration: variables.map((key, index) => ({ id: index + 1, key, name: key, type: 'value' })),
+      triggers: [
+        {
+          id: 1,
+          name: 'trigger',
+          type: 'manual',
+          properties: {},
+          onSuccess: steps.slice(0, 1).map(({ name }) => name),
+          onFailure: [],
+          ...trigger,
+        },
+      ],
+      steps: steps.map((step, index) => ({ id: index + 2, properties: {}, onSuccess: [], onFailure: [], ...step })),
+    };
+    const [formula] = await database
+      .knex('formula')
+      .insert({
+        account_id: accountId,
+        user_id: accountId,
+        name: 'Test',
+        single_threaded: more.singleThreaded ?? false,
+        debug_logging_enabled: more.debugLoggingEnabled ?? true,
+        engine: more.engine ?? 'v3',
+        content: JSON.stringify(content),
+      })
+      .returning('id');
+    const formulaId = formula?.id ?? 0;
+    await database.knex('formula_version').insert({
+      account_id: accountId,
+      formula_id: formulaId,
+      version: 1,
+      content: JSON.stringify(content),
+      user_id: accountId,
+    });
+    const [instance] = await database
+      .knex('formula_instance')
+      .insert({
+        account_id: accountId,
+        formula_account_id: accountId,
+        formula_id: formulaId,
+        user_id: accountId,
+        name: 'Instance',
+        configuration: JSON.stringify(configuration),
+      })
+      .returning('id');
+    await notifier.publish('formula-changed', String(accountId));
+    return { accountId, formulaId, formulaInstanceId: instance?.id ?? 0 };
+  }
+
+  /** Waits until an execution has one of the statuses. */
+  const untilStatus = (accountId: number, id: number, ...statuses: readonly string[]) =>
+    until(async () => {
+      const found = await findExecution(accountId, id);
+      return found !== undefined && statuses.includes(found.status) ? found : undefined;
+    });
+
+  /** The steps as `name status`, in their order. */
+  const path = async (accountId: number, id: number) =>
+    (await stepsOf(accountId, id)).map(({ stepName, status }) => `${stepName} ${status}`);
+
   return {
     get knex() {
       return database.knex;
@@ -209,75 +270,20 @@ export function useFormulaBench(database: TestDatabase) {
       offsetMs += ms;
       for (const worker of workers) worker.wake();
     },
-    /** Stores a formula with one instance. */
-    addFormula: async ({
-      steps,
-      trigger,
-      variables = [],
-      configuration = {},
-      accountId = 1,
-      ...more
-    }: GivenFormula) => {
-      const content: FormulaContent = {
-        configuration: variables.map((key, index) => ({ id: index + 1, key, name: key, type: 'value' })),
-        triggers: [
-          {
-            id: 1,
-            name: 'trigger',
-            type: 'manual',
-            properties: {},
-            onSuccess: steps.slice(0, 1).map(({ name }) => name),
-            onFailure: [],
-            ...trigger,
-          },
-        ],
-        steps: steps.map((step, index) => ({ id: index + 2, properties: {}, onSuccess: [], onFailure: [], ...step })),
-      };
-      const [formula] = await database
-        .knex('formula')
-        .insert({
-          account_id: accountId,
-          user_id: accountId,
-          name: 'Test',
-          single_threaded: more.singleThreaded ?? false,
-          debug_logging_enabled: more.debugLoggingEnabled ?? true,
-          engine: more.engine ?? 'v3',
-          content: JSON.stringify(content),
-        })
-        .returning('id');
-      const formulaId = formula?.id ?? 0;
-      await database.knex('formula_version').insert({
-        account_id: accountId,
-        formula_id: formulaId,
-        version: 1,
-        content: JSON.stringify(content),
-        user_id: accountId,
-      });
-      const [instance] = await database
-        .knex('formula_instance')
-        .insert({
-          account_id: accountId,
-          formula_account_id: accountId,
-          formula_id: formulaId,
-          user_id: accountId,
-          name: 'Instance',
-          configuration: JSON.stringify(configuration),
-        })
-        .returning('id');
-      await notifier.publish('formula-changed', String(accountId));
-      return { accountId, formulaId, formulaInstanceId: instance?.id ?? 0 };
+    addFormula,
+    /** Runs a formula until it ends, or until it has one of the statuses. */
+    run: async (formula: GivenFormula, input: unknown = {}, ...statuses: readonly string[]) => {
+      const key = await addFormula(formula);
+      startWorker();
+      const [id = 0] = await executions().start(key, input);
+      const ends = statuses.length > 0 ? statuses : ['success', 'failed', 'retry', 'cancelled'];
+      const { status } = await untilStatus(1, id, ...ends);
+      return { id, key, status, path: await path(1, id) };
     },
-    /** Waits until an execution has one of the statuses. */
-    untilStatus: (accountId: number, id: number, ...statuses: readonly string[]) =>
-      until(async () => {
-        const found = await findExecution(accountId, id);
-        return found !== undefined && statuses.includes(found.status) ? found : undefined;
-      }),
+    untilStatus,
     until,
     stepsOf,
-    /** The steps as `name status`, in their order. */
-    path: async (accountId: number, id: number) =>
-      (await stepsOf(accountId, id)).map(({ stepName, status }) => `${stepName} ${status}`),
+    path,
     /** The steps in their order, with their values by key. */
     stepsShown: async (accountId: number, id: number) =>
       (await stepsOf(accountId, id)).map(({ stepName: name, status, content, isRestarted }) => ({

@@ -5,23 +5,20 @@ import { composeTemplates } from '../../src/formulas/templates-room.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { isDistributedRun } from '../support/nodes.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { until } from '../support/until.ts';
 import { countWaiting, holdChanges } from '../support/waiting.ts';
 import { useFormulaBench } from './bench.ts';
+import { script, subFormula } from './steps.ts';
 
 const CALLER = { organizationId: 1, accountId: 1, userId: 1, seesAll: false, mayNameAll: false };
-const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as const;
+const END = script('end', 'done()');
 
 // On a distributed database these changes take turns from their beginning.
 (isDistributedRun ? describe.skip : describe)('changes of formulas at the same time', () => {
   const database = useDatabase();
   const bench = useFormulaBench(database);
-  const notifier = {
-    publish: async () => undefined,
-    settle: async () => undefined,
-    subscribe: () => () => undefined,
-    onGap: () => () => undefined,
-  };
+  const notifier = createLocalNotifier();
 
   const room = () =>
     composeTemplates({ knex: database.knex, notifier, clock: bench.clock } as never, {
@@ -85,7 +82,7 @@ const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as c
     const callOf = ({ formulaId }: typeof one) => ({
       name: 'Test',
       triggers: [{ type: 'manual', properties: {}, onSuccess: ['call'] }],
-      steps: [{ name: 'call', type: 'formula', properties: { formulaId: String(formulaId) } }],
+      steps: [subFormula('call', { formulaId: String(formulaId) })],
     });
     await holdChanges(knex, ['formula'], 'pg_advisory_xact_lock_shared(7)');
     const turn = await knex.transaction();

@@ -7,6 +7,7 @@ import { arbitraryFormula } from './arbitrary-formulas.ts';
 import { useFormulaBench } from './bench.ts';
 import { createWorld, INPUT, type ModelFormula, type ModelStep, nextStatus } from './model.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';
+import * as steps from './steps.ts';
 
 const { FORMULA_RUNS, CONFORMANCE } = process.env;
 const RUNS = Number(FORMULA_RUNS ?? (CONFORMANCE === 'full' ? 200 : 60));
@@ -122,6 +123,38 @@ describe('executions whose processes die', function crashes() {
     await bench.untilStatus(1, id, 'success');
   });
 
+  /**
+   * Runs an execution whose first call ends after another process has taken it over, which then waits at `lastCall` until the process that
+   * was taken for dead has nothing more to do.
+   */
+  async function overtake(
+    key: Awaited<ReturnType<typeof bench.addFormula>>,
+    { firstStatus, lastCall, check }: { firstStatus: number; lastCall: number; check?: (id: number) => Promise<void> },
+  ): Promise<number> {
+    const first = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
+    bench.playApi(async () => {
+      const count = bench.calls.length;
+      if (count === 1) await first.promise;
+      if (count === lastCall) await last.promise;
+      return { status: count === 1 ? firstStatus : 200, body: { call: count } };
+    });
+    const [id = 0] = await bench.executions.start(key, INPUT);
+    // It has one slot, so it cannot claim the execution a second time itself.
+    const late = bench.startWorker({ options: { concurrency: 1 } });
+    await bench.until(async () => bench.calls[0]);
+    // Its renewals come by the clock of the process, which has stood still.
+    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
+    bench.startWorker();
+    await bench.until(async () => bench.calls[lastCall - 1]);
+    first.resolve();
+    await bench.until(async () => (late.busy() === 0 ? true : undefined));
+    await check?.(id);
+    last.resolve();
+    await bench.untilStatus(1, id, 'success');
+    return id;
+  }
+
   it('are not changed any more by a process that was taken for dead', async () => {
     const formula: ModelFormula = {
       first: ['s1'],
@@ -131,98 +164,42 @@ describe('executions whose processes die', function crashes() {
       ],
     };
     const key = await addModelFormula(bench, formula, createWorld());
-    const [id = 0] = await bench.executions.start(key, INPUT);
-    const first = Promise.withResolvers<void>();
-    const last = Promise.withResolvers<void>();
-    const calls: string[] = [];
-    bench.playApi(async ({ path, headers }) => {
-      const count = calls.push(`${path} ${headers['idempotency-key']?.replace(String(id), 'id')}`);
-      if (count === 1) await first.promise;
-      if (count === 3) await last.promise;
-      return { status: 200, body: { call: count } };
-    });
-    // It has one slot, so it cannot claim the execution a second time itself.
-    const late = bench.startWorker({ options: { concurrency: 1 } });
-    await bench.until(async () => calls[0]);
-    // Its renewals come by the clock of the process, which has stood still.
-    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
-    bench.startWorker();
-    await bench.until(async () => calls[2]);
     // The other one is in the second step when this one hears of the first.
-    first.resolve();
-    await bench.until(async () => (late.busy() === 0 ? true : undefined));
-    const [run] = await bench.knex('formula_run').where({ id });
-    expect(run?.lease_until?.getTime()).to.be.above(bench.clock.now());
-    last.resolve();
-    await bench.untilStatus(1, id, 'success');
+    const check = async (id: number) => {
+      const [run] = await bench.knex('formula_run').where({ id });
+      expect(run?.lease_until?.getTime()).to.be.above(bench.clock.now());
+    };
+    const id = await overtake(key, { firstStatus: 200, lastCall: 3, check });
     const shown = await bench.stepsShown(1, id);
     expect(shown.map(({ name, isRestarted }) => [name, isRestarted])).to.deep.equal([
       ['trigger', false],
       ['s1', true],
       ['s2', false],
     ]);
+    const calls = bench.calls.map(
+      ({ path, headers }) => `${path} ${headers['idempotency-key']?.replace(String(id), 'id')}`,
+    );
     expect(calls).to.deep.equal(['/model/s1 formula-id-1-0', '/model/s1 formula-id-1-0', '/model/s2 formula-id-2-0']);
     expect(bench.ended.map(({ status }) => status)).to.deep.equal(['success']);
   });
 
   // Here the late process stores no step, whose ordinal another one could have: only its lease keeps it from resetting the position.
   it('are not sent back by a process that was taken for dead and wants to retry', async () => {
+    const retry = { retry: 'true', retryAttempts: '1', retryDelay: '1' };
     const key = await bench.addFormula({
       steps: [
-        {
-          name: 's1',
-          type: 'request',
-          properties: { method: 'POST', api: '/s1', retry: 'true', retryAttempts: '1', retryDelay: '1' },
-          onSuccess: ['s2'],
-        },
-        { name: 's2', type: 'request', properties: { method: 'POST', api: '/s2' } },
+        steps.request('s1', { method: 'POST', api: '/s1', ...retry }, { onSuccess: ['s2'] }),
+        steps.request('s2', { method: 'POST', api: '/s2' }),
       ],
     });
-    const first = Promise.withResolvers<void>();
-    const last = Promise.withResolvers<void>();
-    const calls: string[] = [];
-    bench.playApi(async ({ path }) => {
-      const count = calls.push(path);
-      if (count === 1) await first.promise;
-      if (count === 3) await last.promise;
-      return { status: count === 1 ? 503 : 200, body: {} };
-    });
-    const [id = 0] = await bench.executions.start(key, INPUT);
-    const late = bench.startWorker({ options: { concurrency: 1 } });
-    await bench.until(async () => calls[0]);
-    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
-    bench.startWorker();
-    await bench.until(async () => calls[2]);
-    first.resolve();
-    await bench.until(async () => (late.busy() === 0 ? true : undefined));
-    last.resolve();
-    await bench.untilStatus(1, id, 'success');
-    expect(calls).to.deep.equal(['/s1', '/s1', '/s2']);
+    const id = await overtake(key, { firstStatus: 503, lastCall: 3 });
+    expect(bench.calls.map(({ path }) => path)).to.deep.equal(['/s1', '/s1', '/s2']);
     expect(await bench.path(1, id)).to.deep.equal(['trigger success', 's1 success', 's2 success']);
   });
 
   it('are not ended by a process that was taken for dead', async () => {
-    const properties = { method: 'POST', api: '/s1' };
-    const key = await bench.addFormula({ steps: [{ name: 's1', type: 'request', properties }] });
-    const first = Promise.withResolvers<void>();
-    const last = Promise.withResolvers<void>();
-    let count = 0;
-    bench.playApi(async () => {
-      count += 1;
-      const isFirst = count === 1;
-      await (isFirst ? first : last).promise;
-      return { status: isFirst ? 500 : 200, body: {} };
-    });
-    const [id = 0] = await bench.executions.start(key, INPUT);
-    const late = bench.startWorker({ options: { concurrency: 1 } });
-    await bench.until(async () => (count === 1 ? true : undefined));
-    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
-    bench.startWorker();
-    await bench.until(async () => (count === 2 ? true : undefined));
-    first.resolve();
-    await bench.until(async () => (late.busy() === 0 ? true : undefined));
-    last.resolve();
-    await bench.untilStatus(1, id, 'success');
+    const key = await bench.addFormula({ steps: [steps.request('s1', { method: 'POST', api: '/s1' })] });
+    const id = await overtake(key, { firstStatus: 500, lastCall: 2 });
     expect(await bench.path(1, id)).to.deep.equal(['trigger success', 's1 success']);
     expect(bench.ended.map(({ status }) => status)).to.deep.equal(['success']);
   });

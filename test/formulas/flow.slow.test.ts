@@ -3,44 +3,30 @@ import { expect } from 'chai';
 import { createRunStore } from '../../src/formulas/executions/run-store.ts';
 import { useDatabase } from '../support/database.ts';
 import { type GivenFormula, useFormulaBench } from './bench.ts';
+import { elementRequest, filter, loop, request, script, subFormula } from './steps.ts';
 
 describe('executions of formulas', () => {
   const bench = useFormulaBench(useDatabase());
 
-  async function run(formula: GivenFormula, input: unknown = {}, ...statuses: readonly string[]) {
-    const key = await bench.addFormula(formula);
-    bench.startWorker();
-    const [id = 0] = await bench.executions.start(key, input);
-    const ends = statuses.length > 0 ? statuses : ['success', 'failed', 'retry', 'cancelled'];
-    const { status } = await bench.untilStatus(1, id, ...ends);
-    return { id, key, status, path: await bench.path(1, id) };
-  }
-
   it('runs a script, a request and a filter, and keeps their values', async () => {
     bench.playApi(() => ({ status: 200, body: [{ id: '7', n: 1 }] }));
-    const { id, status, path } = await run(
+    const { id, status, path } = await bench.run(
       {
         variables: ['crm'],
         configuration: { crm: '427' },
         steps: [
-          {
-            name: 'build',
-            type: 'script',
-            properties: { body: "done({ id: '8000270E-1', n: 1, deep: { a: 1 } });" },
-            onSuccess: ['get'],
-          },
-          {
-            name: 'get',
-            type: 'elementRequest',
-            properties: {
+          script('build', "done({ id: '8000270E-1', n: 1, deep: { a: 1 } });", { onSuccess: ['get'] }),
+          elementRequest(
+            'get',
+            {
               elementInstanceId: '${config.crm}',
               method: 'GET',
               api: '/hubs/crm/contacts/${steps.build.id}',
               query: { where: "a='${trigger.args.foo}'" },
             },
-            onSuccess: ['isOne'],
-          },
-          { name: 'isOne', type: 'filter', properties: { body: 'done(steps.get.response.body.length === 1);' } },
+            { onSuccess: ['isOne'] },
+          ),
+          filter('isOne', 'done(steps.get.response.body.length === 1);'),
         ],
       },
       { foo: 'b&c' },
@@ -69,23 +55,21 @@ describe('executions of formulas', () => {
   });
 
   it('runs with an input of any size', async () => {
-    const steps = [
-      { name: 'count', type: 'script', properties: { body: 'done({ n: trigger.args.text.length });' } },
-    ] as const;
+    const steps = [script('count', 'done({ n: trigger.args.text.length });')] as const;
     // Random characters, because what is stored is compressed.
     for (const text of ['', 'a', randomBytes(3_000).toString('base64'), randomBytes(1_000_000).toString('base64')]) {
-      const { id, status } = await run({ steps }, { text });
+      const { id, status } = await bench.run({ steps }, { text });
       expect(status).to.equal('success');
       expect(await bench.valuesOf(1, id, 'count')).to.deep.equal({ 'count.n': String(text.length) });
     }
   });
 
   it('takes the way of failure after a filter that is false, without failing', async () => {
-    const { status, path } = await run({
+    const { status, path } = await bench.run({
       steps: [
-        { name: 'no', type: 'filter', properties: { body: 'done(false)' }, onSuccess: ['never'], onFailure: ['after'] },
-        { name: 'never', type: 'script', properties: { body: 'done({})' } },
-        { name: 'after', type: 'script', properties: { body: 'done({})' } },
+        filter('no', 'done(false)', { onSuccess: ['never'], onFailure: ['after'] }),
+        script('never', 'done({})'),
+        script('after', 'done({})'),
       ],
     });
     expect(status).to.equal('success');
@@ -93,15 +77,10 @@ describe('executions of formulas', () => {
   });
 
   it('fails when a script throws, also when the step after it succeeds, and keeps its console', async () => {
-    const { id, status, path } = await run({
+    const { id, status, path } = await bench.run({
       steps: [
-        {
-          name: 'bad',
-          type: 'script',
-          properties: { body: "console.log('print'); throw('This is an invalid script step');" },
-          onFailure: ['report'],
-        },
-        { name: 'report', type: 'script', properties: { body: 'done({})' } },
+        script('bad', "console.log('print'); throw('This is an invalid script step');", { onFailure: ['report'] }),
+        script('report', 'done({})'),
       ],
     });
     expect(status).to.equal('failed');
@@ -116,21 +95,11 @@ describe('executions of formulas', () => {
   });
 
   it('gives a loop of 50 entries with one step 103 step executions', async () => {
-    const { status, path } = await run({
+    const { status, path } = await bench.run({
       steps: [
-        {
-          name: 'list',
-          type: 'script',
-          properties: { body: 'done({ list: Array.from({ length: 50 }, (_, i) => ({ id: i })) })' },
-          onSuccess: ['each'],
-        },
-        { name: 'each', type: 'loop', properties: { list: '${steps.list.list}' }, onSuccess: ['body'] },
-        {
-          name: 'body',
-          type: 'script',
-          properties: { body: 'done({ id: steps.each.entry.id, index: steps.each.index })' },
-          onSuccess: ['each'],
-        },
+        script('list', 'done({ list: Array.from({ length: 50 }, (_, i) => ({ id: i })) })', { onSuccess: ['each'] }),
+        loop('each', '${steps.list.list}', { onSuccess: ['body'] }),
+        script('body', 'done({ id: steps.each.entry.id, index: steps.each.index })', { onSuccess: ['each'] }),
       ],
     });
     expect(status).to.equal('success');
@@ -140,30 +109,13 @@ describe('executions of formulas', () => {
   });
 
   it('runs nested loops of two entries with three and six step executions', async () => {
-    const { status, path } = await run(
+    const { status, path } = await bench.run(
       {
         steps: [
-          {
-            name: 'outer',
-            type: 'loop',
-            properties: { list: '${trigger.args.list}' },
-            onSuccess: ['inner'],
-            onFailure: ['end'],
-          },
-          {
-            name: 'inner',
-            type: 'loop',
-            properties: { list: '${steps.outer.entry}' },
-            onSuccess: ['body'],
-            onFailure: ['outer'],
-          },
-          {
-            name: 'body',
-            type: 'script',
-            properties: { body: 'done({ x: steps.inner.entry })' },
-            onSuccess: ['inner'],
-          },
-          { name: 'end', type: 'script', properties: { body: 'done({})' } },
+          loop('outer', '${trigger.args.list}', { onSuccess: ['inner'], onFailure: ['end'] }),
+          loop('inner', '${steps.outer.entry}', { onSuccess: ['body'], onFailure: ['outer'] }),
+          script('body', 'done({ x: steps.inner.entry })', { onSuccess: ['inner'] }),
+          script('end', 'done({})'),
         ],
       },
       {
@@ -179,11 +131,11 @@ describe('executions of formulas', () => {
   });
 
   it('ends an empty loop with one failed step, and fails for a list that is none', async () => {
-    const loop = (list: string) => ({
-      steps: [{ name: 'each', type: 'loop' as const, properties: { list }, onSuccess: ['each'] }],
+    const over = (list: string) => ({
+      steps: [loop('each', list, { onSuccess: ['each'] })],
     });
-    expect(await run(loop('${trigger.args.list}'), { list: [] })).to.include({ status: 'success' });
-    const { id, status } = await run(loop('${trigger.args.list}'), { list: 'x' });
+    expect(await bench.run(over('${trigger.args.list}'), { list: [] })).to.include({ status: 'success' });
+    const { id, status } = await bench.run(over('${trigger.args.list}'), { list: 'x' });
     expect(status).to.equal('failed');
     expect(await bench.valuesOf(1, id, 'each')).to.deep.equal({
       'each.error': "The property 'list' must be an array.",
@@ -193,21 +145,17 @@ describe('executions of formulas', () => {
   it('retries a request by its codes, and shows how often', async () => {
     let count = 0;
     bench.playApi(() => ({ status: ++count < 3 ? 503 : 200, body: {} }));
-    const { id, status } = await run({
+    const { id, status } = await bench.run({
       steps: [
-        {
-          name: 'get',
-          type: 'request',
-          properties: {
-            method: 'POST',
-            api: '/instances',
-            body: { a: 1 },
-            retry: 'true',
-            retryAttempts: '3',
-            retryDelay: '10',
-            retryStatusCodes: '429,500-503',
-          },
-        },
+        request('get', {
+          method: 'POST',
+          api: '/instances',
+          body: { a: 1 },
+          retry: 'true',
+          retryAttempts: '3',
+          retryDelay: '10',
+          retryStatusCodes: '429,500-503',
+        }),
       ],
     });
     expect(status).to.equal('success');
@@ -221,13 +169,11 @@ describe('executions of formulas', () => {
 
   it('fails for a status outside of the accepted codes, and for a variable that is not there', async () => {
     bench.playApi(() => ({ status: 200, body: {} }));
-    const request = (api: string) => ({
-      steps: [
-        { name: 'get', type: 'request' as const, properties: { method: 'GET', api, acceptableStatusCodes: '404' } },
-      ],
+    const asking = (api: string) => ({
+      steps: [request('get', { method: 'GET', api, acceptableStatusCodes: '404' })],
     });
-    expect(await run(request('/instances'))).to.include({ status: 'failed' });
-    const { id, status } = await run(request('/instances/${config.nobody}'));
+    expect(await bench.run(asking('/instances'))).to.include({ status: 'failed' });
+    const { id, status } = await bench.run(asking('/instances/${config.nobody}'));
     expect(status).to.equal('failed');
     expect(await bench.valuesOf(1, id, 'get')).to.deep.equal({
       'get.error': 'There is no variable for ${config.nobody}.',
@@ -237,26 +183,19 @@ describe('executions of formulas', () => {
   it('runs a sub-formula with its own variables and steps', async () => {
     const sub = await bench.addFormula({
       variables: ['color', 'size'],
-      steps: [
-        {
-          name: 'build',
-          type: 'script',
-          properties: { body: "done({ made: config.color + ' ' + config.size + ' ' + trigger.args.n })" },
-        },
-      ],
+      steps: [script('build', "done({ made: config.color + ' ' + config.size + ' ' + trigger.args.n })")],
     });
-    const { id, status, path } = await run({
+    const { id, status, path } = await bench.run({
       variables: ['color', 'size'],
       configuration: { color: 'red', size: 'big' },
       steps: [
-        { name: 'build', type: 'script', properties: { body: 'done({ n: 3 })' }, onSuccess: ['sub'] },
-        {
-          name: 'sub',
-          type: 'formula',
-          properties: { formulaId: sub.formulaId, args: '${steps.build}', subFormulaConfigs: { color: 'blue' } },
-          onSuccess: ['after'],
-        },
-        { name: 'after', type: 'script', properties: { body: 'done({ color: config.color, n: steps.build.n })' } },
+        script('build', 'done({ n: 3 })', { onSuccess: ['sub'] }),
+        subFormula(
+          'sub',
+          { formulaId: sub.formulaId, args: '${steps.build}', subFormulaConfigs: { color: 'blue' } },
+          { onSuccess: ['after'] },
+        ),
+        script('after', 'done({ color: config.color, n: steps.build.n })'),
       ],
     });
     expect(status).to.equal('success');
@@ -267,10 +206,10 @@ describe('executions of formulas', () => {
 
   it('fails with a sub-formula that fails, and leaves its error', async () => {
     const sub = await bench.addFormula({
-      steps: [{ name: 'bad', type: 'script', properties: { body: "throw('why')" } }],
+      steps: [script('bad', "throw('why')")],
     });
-    const { id, status } = await run({
-      steps: [{ name: 'sub', type: 'formula', properties: { formulaId: sub.formulaId } }],
+    const { id, status } = await bench.run({
+      steps: [subFormula('sub', { formulaId: sub.formulaId })],
     });
     expect(status).to.equal('failed');
     expect(await bench.valuesOf(1, id, 'sub')).to.deep.equal({ 'sub.error': 'why' });
@@ -279,10 +218,10 @@ describe('executions of formulas', () => {
   it('leaves of a sub-formula what its last step left, value by value', async () => {
     bench.playApi(() => ({ status: 200, body: { id: 7 } }));
     const sub = await bench.addFormula({
-      steps: [{ name: 'get', type: 'request', properties: { method: 'GET', api: '/x' } }],
+      steps: [request('get', { method: 'GET', api: '/x' })],
     });
-    const { id } = await run({
-      steps: [{ name: 'sub', type: 'formula', properties: { formulaId: sub.formulaId } }],
+    const { id } = await bench.run({
+      steps: [subFormula('sub', { formulaId: sub.formulaId })],
     });
     expect(await bench.valuesOf(1, id, 'sub')).to.include({
       'sub.request.method': 'GET',
@@ -292,10 +231,10 @@ describe('executions of formulas', () => {
   });
 
   it('shows later steps the plain value of a script that also prints', async () => {
-    const { id } = await run({
+    const { id } = await bench.run({
       steps: [
-        { name: 'plain', type: 'script', properties: { body: "console.log('print'); done(3);" }, onSuccess: ['more'] },
-        { name: 'more', type: 'script', properties: { body: 'done({ n: steps.plain + 1 });' } },
+        script('plain', "console.log('print'); done(3);", { onSuccess: ['more'] }),
+        script('more', 'done({ n: steps.plain + 1 });'),
       ],
     });
     expect(await bench.valuesOf(1, id, 'plain')).to.deep.equal({ 'plain.console': '["print"]', plain: '3' });
@@ -305,7 +244,7 @@ describe('executions of formulas', () => {
   it('plans retries of an execution after 3, 7 and 20 minutes, and fails after the last', async () => {
     const key = await bench.addFormula({
       steps: [
-        { name: 'bad', type: 'script', properties: { body: "throw('why')" }, onFailure: ['again'] },
+        script('bad', "throw('why')", { onFailure: ['again'] }),
         { name: 'again', type: 'retryFormulaExecution', properties: { retryAttempts: '2' } },
       ],
     });
@@ -329,7 +268,7 @@ describe('executions of formulas', () => {
   });
 
   it('forgets a planned retry', async () => {
-    const { id } = await run({
+    const { id } = await bench.run({
       steps: [{ name: 'again', type: 'retryFormulaExecution', properties: {} }],
     });
     expect((await bench.executions.forgetRetry({ accountId: 1, id })).status).to.equal('cancelled');
@@ -339,10 +278,10 @@ describe('executions of formulas', () => {
   it('runs an execution again from a step, with the values before it', async () => {
     let isDown = true;
     bench.playApi(() => ({ status: isDown ? 500 : 200, body: {} }));
-    const { id, status } = await run({
+    const { id, status } = await bench.run({
       steps: [
-        { name: 'first', type: 'script', properties: { body: 'done({ n: Math.random() })' }, onSuccess: ['send'] },
-        { name: 'send', type: 'request', properties: { method: 'POST', api: '/x', body: { n: '${steps.first.n}' } } },
+        script('first', 'done({ n: Math.random() })', { onSuccess: ['send'] }),
+        request('send', { method: 'POST', api: '/x', body: { n: '${steps.first.n}' } }),
       ],
     });
     expect(status).to.equal('failed');
@@ -358,7 +297,7 @@ describe('executions of formulas', () => {
   it('runs executions of a single-threaded instance one at a time, in their order', async () => {
     const key = await bench.addFormula({
       singleThreaded: true,
-      steps: [{ name: 'send', type: 'request', properties: { method: 'POST', api: '/x', body: '${trigger.args}' } }],
+      steps: [request('send', { method: 'POST', api: '/x', body: '${trigger.args}' })],
     });
     let underWay = 0;
     let most = 0;
@@ -383,8 +322,8 @@ describe('executions of formulas', () => {
   it('cancels an execution before its next step', async () => {
     const key = await bench.addFormula({
       steps: [
-        { name: 'send', type: 'request', properties: { method: 'GET', api: '/x' }, onSuccess: ['second'] },
-        { name: 'second', type: 'request', properties: { method: 'GET', api: '/y' } },
+        request('send', { method: 'GET', api: '/x' }, { onSuccess: ['second'] }),
+        request('second', { method: 'GET', api: '/y' }),
       ],
     });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -425,17 +364,12 @@ describe('executions of formulas', () => {
   });
 
   it('keeps no values of steps where logging is off, but those of failures', async () => {
-    const { id, status } = await run({
+    const { id, status } = await bench.run({
       debugLoggingEnabled: false,
       steps: [
-        { name: 'one', type: 'script', properties: { body: 'done({ a: 1 })' }, onSuccess: ['send'] },
-        {
-          name: 'send',
-          type: 'request',
-          properties: { method: 'POST', api: '/x', body: '${steps.one.a}' },
-          onSuccess: ['bad'],
-        },
-        { name: 'bad', type: 'script', properties: { body: "throw('why ' + steps.one.a)" } },
+        script('one', 'done({ a: 1 })', { onSuccess: ['send'] }),
+        request('send', { method: 'POST', api: '/x', body: '${steps.one.a}' }, { onSuccess: ['bad'] }),
+        script('bad', "throw('why ' + steps.one.a)"),
       ],
     });
     expect(status).to.equal('failed');
@@ -454,7 +388,7 @@ describe('executions of formulas', () => {
         };
       return { status: 200, body: { type: headers['content-type'], text: String(body) } };
     });
-    const { id, status } = await run({
+    const { id, status } = await bench.run({
       steps: [
         {
           name: 'copy',
@@ -479,7 +413,7 @@ describe('executions of formulas', () => {
 
 describe('executions of formulas whose process ended in the middle of a request', () => {
   const bench = useFormulaBench(useDatabase());
-  const post = { name: 'send', type: 'request' as const, properties: { method: 'POST', api: '/x', body: { a: 1 } } };
+  const post = request('send', { method: 'POST', api: '/x', body: { a: 1 } });
 
   /** Begins an execution whose worker ends while the API works on its request. */
   async function cutOff(formula: GivenFormula) {

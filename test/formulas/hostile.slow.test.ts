@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { LIMITS } from '../../src/formulas/model.ts';
 import { useDatabase } from '../support/database.ts';
-import { type GivenStep, useFormulaBench } from './bench.ts';
+import { useFormulaBench } from './bench.ts';
+import { loop, request, script, subFormula } from './steps.ts';
 
 const CONCURRENCY = 8;
 
@@ -9,29 +10,14 @@ describe('hostile formulas', function hostile() {
   this.timeout(120_000);
   const bench = useFormulaBench(useDatabase());
 
-  const script = (name: string, body: string, ...onSuccess: readonly string[]): GivenStep => ({
-    name,
-    type: 'script',
-    properties: { body },
-    onSuccess,
-  });
-
-  async function run(steps: readonly GivenStep[], input: unknown = {}) {
-    const key = await bench.addFormula({ steps });
-    bench.startWorker();
-    const [id = 0] = await bench.executions.start(key, input);
-    const { status } = await bench.untilStatus(1, id, 'success', 'failed');
-    return { id, status };
-  }
-
   it('that hang leave room for those of another account', async () => {
     const hanging = await bench.addFormula({
-      steps: [{ name: 'hang', type: 'request', properties: { method: 'GET', api: '/hang' } }],
+      steps: [request('hang', { method: 'GET', api: '/hang' })],
     });
     const healthy = await bench.addFormula({
       accountId: 2,
       steps: [
-        { name: 'get', type: 'request', properties: { method: 'GET', api: '/quick' }, onSuccess: ['end'] },
+        request('get', { method: 'GET', api: '/quick' }, { onSuccess: ['end'] }),
         script('end', 'done({ n: 1 });'),
       ],
     });
@@ -69,10 +55,12 @@ describe('hostile formulas', function hostile() {
 
   it('with a loop over a million entries fail at the loop', async () => {
     const list = `done({ list: Array.from({ length: ${LIMITS.loopEntries + 1} }, () => 1) });`;
-    const { id, status } = await run([
-      script('list', list, 'each'),
-      { name: 'each', type: 'loop', properties: { list: '${steps.list.list}' }, onSuccess: ['each'] },
-    ]);
+    const { id, status } = await bench.run({
+      steps: [
+        script('list', list, { onSuccess: ['each'] }),
+        loop('each', '${steps.list.list}', { onSuccess: ['each'] }),
+      ],
+    });
     expect(status).to.equal('failed');
     expect(await bench.valuesOf(1, id, 'each')).to.deep.equal({
       'each.error': 'The list has 50001 entries; the maximum is 50000.',
@@ -82,7 +70,7 @@ describe('hostile formulas', function hostile() {
   it('that call one another in a circle fail at the second call', async () => {
     const inner = await bench.addFormula({ steps: [script('wait', 'done({});')] });
     const outer = await bench.addFormula({
-      steps: [{ name: 'inner', type: 'formula', properties: { formulaId: inner.formulaId } }],
+      steps: [subFormula('inner', { formulaId: inner.formulaId })],
     });
     const content = {
       configuration: [],
@@ -109,10 +97,10 @@ describe('hostile formulas', function hostile() {
   it('that pass 5 MB from step to step go on, and show a note in place of the value', async () => {
     const count = 8;
     const steps = Array.from({ length: count }, (_, at) =>
-      script(`s${at}`, `done({ text: steps.s${at - 1}.text });`, ...(at + 1 < count ? [`s${at + 1}`] : [])),
+      script(`s${at}`, `done({ text: steps.s${at - 1}.text });`, { onSuccess: at + 1 < count ? [`s${at + 1}`] : [] }),
     );
-    steps[0] = script('s0', "done({ text: 'x'.repeat(5e6) });", 's1');
-    const { id, status } = await run(steps);
+    steps[0] = script('s0', "done({ text: 'x'.repeat(5e6) });", { onSuccess: ['s1'] });
+    const { id, status } = await bench.run({ steps });
     expect(status).to.equal('success');
     const { [`s${count - 1}.text`]: text } = await bench.valuesOf(1, id, `s${count - 1}`);
     expect(text).to.match(/^\(The value is not shown, because it has 5000000 characters/);
@@ -121,9 +109,9 @@ describe('hostile formulas', function hostile() {
   it('that hold more than 48 MB of values fail with the reason', async () => {
     const count = 15;
     const steps = Array.from({ length: count }, (_, at) =>
-      script(`s${at}`, "done({ text: 'x'.repeat(5e6) });", ...(at + 1 < count ? [`s${at + 1}`] : [])),
+      script(`s${at}`, "done({ text: 'x'.repeat(5e6) });", { onSuccess: at + 1 < count ? [`s${at + 1}`] : [] }),
     );
-    const { id, status } = await run(steps);
+    const { id, status } = await bench.run({ steps });
     expect(status).to.equal('failed');
     expect(await bench.valuesOf(1, id, 's11')).to.deep.equal({
       's11.error': 'The values of the steps have 55000002 characters together; the maximum is 50331648.',
@@ -132,7 +120,7 @@ describe('hostile formulas', function hostile() {
 
   it('with large inputs run one at a time, and small ones beside them', async () => {
     const key = await bench.addFormula({
-      steps: [{ name: 'hang', type: 'request', properties: { method: 'GET', api: '/${trigger.args.kind}' } }],
+      steps: [request('hang', { method: 'GET', api: '/${trigger.args.kind}' })],
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     bench.playApi(async ({ path }) => {

@@ -5,21 +5,22 @@ import { createPrograms } from '../../src/formulas/programs.ts';
 import { createRequestTriggers } from '../../src/formulas/request-triggers.ts';
 import { createTriggers } from '../../src/formulas/triggers.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { createLocalNotifier } from '../support/notifier.ts';
 import { useFormulaBench } from './bench.ts';
+import { loop, request, script } from './steps.ts';
 
-const END = { name: 'end', type: 'script', properties: { body: 'done()' } } as const;
+const END = script('end', 'done()');
 const SOURCE = { elementKey: 'box', hub: 'documents' } as never;
 
 describe('runaway formulas', () => {
   const database = useDatabase();
   const bench = useFormulaBench(database);
-  const notifier = { publish: async () => undefined, subscribe: () => () => undefined, onGap: () => () => undefined };
 
   const limitOf = (perMinute: number) =>
     createStartLimit({ countStarts: createRunStore(database.knex).countStarts, clock: bench.clock, perMinute });
   const triggersWith = (perMinute: number) =>
     createTriggers({
-      programs: createPrograms({ knex: database.knex, notifier } as never),
+      programs: createPrograms({ knex: database.knex, notifier: createLocalNotifier() } as never),
       startLimit: limitOf(perMinute),
       mayWorkIn: async () => false,
       clock: bench.clock,
@@ -37,14 +38,9 @@ describe('runaway formulas', () => {
   it('end after a number of steps', async () => {
     const key = await bench.addFormula({
       steps: [
-        {
-          name: 'list',
-          type: 'script',
-          properties: { body: 'done({ all: [1, 2, 3, 4, 5, 6, 7, 8, 9] })' },
-          onSuccess: ['each'],
-        },
-        { name: 'each', type: 'loop', properties: { list: '${steps.list.all}' }, onSuccess: ['body'] },
-        { name: 'body', type: 'script', properties: { body: 'done()' }, onSuccess: ['each'] },
+        script('list', 'done({ all: [1, 2, 3, 4, 5, 6, 7, 8, 9] })', { onSuccess: ['each'] }),
+        loop('each', '${steps.list.all}', { onSuccess: ['body'] }),
+        script('body', 'done()', { onSuccess: ['each'] }),
       ],
     });
     bench.startWorker({ options: { executedSteps: 10 } });
@@ -57,12 +53,7 @@ describe('runaway formulas', () => {
   it('end after a time', async () => {
     const key = await bench.addFormula({
       steps: [
-        {
-          name: 'get',
-          type: 'request',
-          properties: { method: 'GET', api: '/x', retry: 'true', retryDelay: 60_000 },
-          onFailure: ['end'],
-        },
+        request('get', { method: 'GET', api: '/x', retry: 'true', retryDelay: 60_000 }, { onFailure: ['end'] }),
         END,
       ],
     });

@@ -7,20 +7,12 @@ export interface Death {
   readonly when: 'before' | 'after';
 }
 
-/** What a store saw until its process died. */
-export interface MortalStore {
-  readonly store: RunStore;
-  readonly isDead: () => boolean;
-  readonly commits: () => number;
-  readonly died: Promise<void>;
-}
-
 /** The store of a process that dies before or after a commit: from then on it reaches the database no more. */
 export function createMortalStore(
   knex: Knex,
   { at, when }: Death,
   noteStored: (stored: Parameters<RunStore['commit']>[0]) => void = () => undefined,
-): MortalStore {
+) {
   const real = createRunStore(knex);
   const death = Promise.withResolvers<void>();
   let isDead = false;
@@ -33,27 +25,22 @@ export function createMortalStore(
   function assertAlive(): void {
     if (isDead) throw new Error('This process is dead.');
   }
-  const guarded =
-    <Input extends readonly unknown[], Result>(work: (...input: Input) => Promise<Result>) =>
-    async (...input: Input): Promise<Result> => {
-      assertAlive();
-      const result = await work(...input);
-      assertAlive();
-      return result;
-    };
+  const guarded = Object.fromEntries(
+    Object.entries(real).map(([name, run]) => [
+      name,
+      async (...input: readonly unknown[]) => {
+        assertAlive();
+        const result: unknown = await Reflect.apply(run, real, input);
+        assertAlive();
+        return result;
+      },
+    ]),
+  ) as unknown as RunStore;
 
   return {
     store: {
+      ...guarded,
       transaction: real.transaction,
-      start: guarded(real.start),
-      countStarts: guarded(real.countStarts),
-      claim: guarded(real.claim),
-      nextDue: guarded(real.nextDue),
-      renew: guarded(real.renew),
-      release: guarded(real.release),
-      findInput: guarded(real.findInput),
-      lastValues: guarded(real.lastValues),
-      takeRetry: guarded(real.takeRetry),
       commit: async (all) => {
         assertAlive();
         commits += 1;
@@ -65,7 +52,7 @@ export function createMortalStore(
         assertAlive();
         return stored;
       },
-    },
+    } satisfies RunStore,
     isDead: () => isDead,
     commits: () => commits,
     died: death.promise,

@@ -3,8 +3,9 @@ import type { SendMail } from '../../src/formulas/notices/mailer.ts';
 import { createTeller } from '../../src/formulas/notices/teller.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { useFormulaBench } from './bench.ts';
+import { request, script } from './steps.ts';
 
-const FAILING = { name: 'bad', type: 'script', properties: { body: "throw('no')" } } as const;
+const FAILING = script('bad', "throw('no')");
 
 describe('the ends of executions', () => {
   const database = useDatabase();
@@ -111,8 +112,8 @@ describe('the ends of executions', () => {
   it('know what failed first also after another process went on', async () => {
     const { formulaInstanceId } = await bench.addFormula({
       steps: [
-        { name: 'first', type: 'script', properties: { body: "throw('the first')" }, onFailure: ['second'] },
-        { name: 'second', type: 'request', properties: { method: 'GET', api: '/x', retry: 'true', retryDelay: 1 } },
+        script('first', "throw('the first')", { onFailure: ['second'] }),
+        request('second', { method: 'GET', api: '/x', retry: 'true', retryDelay: 1 }),
       ],
     });
     await database

@@ -2,12 +2,9 @@ import { expect } from 'chai';
 import { createRunStore } from '../../src/formulas/executions/run-store.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { useFormulaBench } from './bench.ts';
+import { elementRequest } from './steps.ts';
 
-const CALL = {
-  name: 'call',
-  type: 'elementRequest',
-  properties: { elementInstanceId: '428', method: 'GET', api: '/files' },
-} as const;
+const CALL = elementRequest('call', { elementInstanceId: '428', method: 'GET', api: '/files' });
 
 describe('a process that stops', () => {
   const database = useDatabase();

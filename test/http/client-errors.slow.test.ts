@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createClientErrorHandler } from '../../src/http/client-error.ts';
+import { listen } from '../../suite/listen.ts';
 import { sendBytes } from '../api/support/raw-request.ts';
 import { useSharedApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
@@ -61,8 +62,7 @@ describe('what never becomes a request', () => {
 describe('createClientErrorHandler', () => {
   it('ends the connection though the other end never closes it', async () => {
     const server = createServer().on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const sockets = Array.from({ length: 20 }, () => connect({ host: '127.0.0.1', port, allowHalfOpen: true }));
     const answers = sockets.map((socket) => {
       socket.write('GARBAGE\r\n\r\n');
@@ -78,8 +78,7 @@ describe('createClientErrorHandler', () => {
 
   it('lets its answer be read by somebody who is still sending', async () => {
     const server = createServer().on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const socket = connect({ host: '127.0.0.1', port });
     const received = text(socket);
     socket.write('GARBAGE\r\n\r\n');
@@ -92,8 +91,7 @@ describe('createClientErrorHandler', () => {
   it('does not break into an answer that has begun', async () => {
     const server = createServer((_request, response) => void response.write('first half'));
     server.on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const socket = connect({ host: '127.0.0.1', port });
     const received = text(socket);
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { createInstanceRecords } from '../../src/instances/records.ts';
 import { createInstanceStore } from '../../src/instances/store.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 
 describe('what a provider says of credentials that were replaced meanwhile', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(1);
   const told: string[] = [];
 
   const records = () =>
@@ -28,12 +27,6 @@ describe('what a provider says of credentials that were replaced meanwhile', () 
     const changes = { credentials: 'new', valid: true, invalidReason: null, refusedCalls: [] };
     await createInstanceStore(database.knex).update(database.knex, 1, 1, changes);
   }
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await addInstances(database.knex, [1]);
-  });
 
   it('does not make the instance invalid', async () => {
     const before = await called();

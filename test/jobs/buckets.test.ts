@@ -7,8 +7,7 @@ import { createPollStore } from '../../src/polls/poll-store.ts';
 import { createWatchStore } from '../../src/schemas/watch-store.ts';
 import { BUCKETS, bucketOf, createWorkBuckets, inBuckets } from '../../src/work-buckets.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 
 type Held = readonly number[];
 
@@ -25,13 +24,10 @@ const CLAIM = {
 };
 
 describe('the buckets of due work', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(...IDS);
 
   before(async () => {
     const { knex } = database;
-    await addAccount(knex);
-    await addUser(knex);
-    await addInstances(knex, IDS);
     await knex.raw(`insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due, kind, watermark)
       select account_id, id, 'things', settings_version, 1000, '${DUE.toISOString()}', 'window', now() from instance where account_id = 1`);
     await knex.raw(

@@ -7,8 +7,7 @@ import { createAuthorizationStore } from '../../src/instances/oauth/authorizatio
 import { createPollStore } from '../../src/polls/poll-store.ts';
 import { createWatchStore } from '../../src/schemas/watch-store.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 import { isDistributedRun } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 import { countWaiting, holdChanges } from '../support/waiting.ts';
@@ -32,13 +31,10 @@ const TABLES = [
  * distributed database has no such triggers, and claims by conditions on the row that it changes.
  */
 (isDistributedRun ? describe.skip : describe)('a claim that another one overtakes', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(1);
 
   before(async () => {
     const { knex } = database;
-    await addAccount(knex);
-    await addUser(knex);
-    await addInstances(knex, [1]);
     const due = DUE.toISOString();
     for (const statement of [
       `insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due, kind, watermark)

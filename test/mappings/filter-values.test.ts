@@ -11,23 +11,18 @@ import { normalise } from '../../src/where/normalise.ts';
 import { print } from '../../src/where/print.ts';
 import { parseQuery, planParsed } from '../../src/where/query.ts';
 import { runs, seedOr } from '../../suite/effort.ts';
-import { brackets, EXACT } from '../where/planned.ts';
+import { EXACT, exactProvider } from '../where/planned.ts';
 import { filtersOn, mappings, VENDOR_FIELDS, VENDOR_ROWS } from './mapped-rows.ts';
 import { inForceOf } from './simulated.ts';
 
-const TYPES: Readonly<Record<string, FieldSpec>> = {
+const VENDOR = exactProvider({
   text: { type: 'string' },
   code: { type: 'integer' },
   number: { type: 'number' },
   flag: { type: 'boolean' },
   at: { type: 'datetime' },
   other: { type: 'string' },
-};
-const VENDOR: Queryable = {
-  fields: Object.fromEntries(Object.entries(TYPES).map(([name, spec]) => [name, { ...spec, filter: EXACT }])),
-  translator: brackets,
-  shape: { kind: 'any' },
-};
+});
 
 type Mapped = Omit<TransformationField, 'path' | 'type'> & { readonly type?: MappedType };
 

@@ -6,15 +6,8 @@ import { toJsonNumber } from '../../src/numbers/number-value.ts';
 import type { Filter } from '../../src/where/ast.ts';
 import type { FieldType, Queryable } from '../../src/where/model.ts';
 import type { Row } from '../../src/where/row-values.ts';
-import {
-  booleanLiteral,
-  dateLiteral,
-  dateTimeLiteral,
-  numberLiteral,
-  predicatesOn,
-  textLiteral,
-  treesOf,
-} from '../where/arbitraries.ts';
+import { predicatesOn, treesOf } from '../../suite/filters.ts';
+import { literal } from '../where/literal.ts';
 import { RECORD_FIELDS, RECORDS } from '../where/records.ts';
 
 /** Random mappings of the records of test/where, and filters on their fields. */
@@ -190,7 +183,7 @@ export const mappings: fc.Arbitrary<MappingInForce> = fc
 
 const patterns = fc
   .array(fc.constantFrom('%', '_', 'a', 'o', 'u', 'r', 's', 'x'), { maxLength: 4 })
-  .map((parts) => parts.join(''));
+  .map((parts) => literal.text(parts.join('')));
 
 const STRINGS = [
   'a',
@@ -238,19 +231,19 @@ const INSTANTS = [
 ];
 
 const CHOICES: Readonly<Record<FieldType, (name: string) => fc.Arbitrary<Filter>>> = {
-  string: (name) => predicatesOn({ name, literals: fc.constantFrom(...STRINGS).map(textLiteral), patterns }),
-  number: (name) => predicatesOn({ name, literals: fc.constantFrom(...NUMBERS).map(numberLiteral) }),
-  integer: (name) => predicatesOn({ name, literals: fc.constantFrom('0', '1', '-1', '2', '100').map(numberLiteral) }),
-  boolean: (name) => predicatesOn({ name, literals: fc.boolean().map(booleanLiteral), operators: ['=', '!='] }),
-  date: (name) => predicatesOn({ name, literals: fc.constantFrom(...DAYS).map(dateLiteral) }),
-  datetime: (name) => predicatesOn({ name, literals: fc.constantFrom(...INSTANTS).map(dateTimeLiteral) }),
-  array: (name) => predicatesOn({ name, literals: fc.constant(textLiteral('')), nullOnly: true }),
-  object: (name) => predicatesOn({ name, literals: fc.constant(textLiteral('')), nullOnly: true }),
+  string: (name) => predicatesOn({ name, literals: fc.constantFrom(...STRINGS).map(literal.text), patterns }),
+  number: (name) => predicatesOn({ name, literals: fc.constantFrom(...NUMBERS).map(literal.number) }),
+  integer: (name) => predicatesOn({ name, literals: fc.constantFrom('0', '1', '-1', '2', '100').map(literal.number) }),
+  boolean: (name) => predicatesOn({ name, literals: fc.boolean().map(literal.boolean), operators: ['=', '!='] }),
+  date: (name) => predicatesOn({ name, literals: fc.constantFrom(...DAYS).map(literal.date) }),
+  datetime: (name) => predicatesOn({ name, literals: fc.constantFrom(...INSTANTS).map(literal.dateTime) }),
+  array: (name) => predicatesOn({ name, literals: undefined }),
+  object: (name) => predicatesOn({ name, literals: undefined }),
 };
 
 /** Filters on the fields of a mapped object. */
 export function filtersOn({ fields }: Pick<Queryable, 'fields'>): fc.Arbitrary<Filter> {
-  return treesOf(fc.oneof(...Object.entries(fields).map(([name, { type }]) => CHOICES[type](name))), 2);
+  return treesOf(fc.oneof(...Object.entries(fields).map(([name, { type }]) => CHOICES[type](name))), { depth: 2 });
 }
 
 /** The mapped object of a vendor's object, as the planner takes it. */

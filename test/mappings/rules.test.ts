@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { FieldEntry, MappedType, MappedValue } from '../../src/mappings/model.ts';
-import type { FieldSpec, Queryable } from '../../src/where/model.ts';
+import type { Queryable } from '../../src/where/model.ts';
 import { print } from '../../src/where/print.ts';
 import { prepareQuery } from '../../src/where/query.ts';
-import { brackets, EXACT } from '../where/planned.ts';
+import { brackets, exactProvider } from '../where/planned.ts';
 import { mappedQueryable } from './mapped-rows.ts';
 import { inForceOf } from './simulated.ts';
 
 /** What becomes of a filter, rule by rule: the pushed part in the provider's fields, and the part that is checked again. */
 
-const TYPES: Readonly<Record<string, FieldSpec>> = {
+const VENDOR = exactProvider({
   text: { type: 'string' },
   loose: { type: 'string', collation: 'ci' },
   number: { type: 'number' },
@@ -18,12 +18,7 @@ const TYPES: Readonly<Record<string, FieldSpec>> = {
   day: { type: 'date' },
   at: { type: 'datetime' },
   list: { type: 'array' },
-};
-const VENDOR: Queryable = {
-  fields: Object.fromEntries(Object.entries(TYPES).map(([name, spec]) => [name, { ...spec, filter: EXACT }])),
-  translator: brackets,
-  shape: { kind: 'any' },
-};
+});
 
 /** The field `x` from a path of the provider, as a type, with its configuration. */
 type Mapped = readonly [vendorPath: string | undefined, type: MappedType, ...configuration: FieldEntry[]];

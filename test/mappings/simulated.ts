@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Config, Connector, ObjectSpec, Objects } from '#connector';
-import { SYSTEM_CLOCK } from '../../src/clock.ts';
-import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
+import type { Config, Connector, ObjectSpec } from '#connector';
+import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { createEgress } from '../../src/egress/index.ts';
 import type {
   Definition,
   Level,
@@ -14,10 +12,12 @@ import type {
   Transformation,
 } from '../../src/mappings/model.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
-import { composeResources } from '../../src/resources/index.ts';
+import type { composeResources } from '../../src/resources/index.ts';
 import type { Row } from '../../src/where/index.ts';
 import { type CreateSimulator, serveSimulator } from '../../suite/served.ts';
-import { tokensIn, withDefaults } from '../../suite/testing.ts';
+import { createSimulatedResources } from '../../suite/simulated-resources.ts';
+import { withDefaults } from '../../suite/testing.ts';
+import { changeObjects } from '../support/changed-objects.ts';
 
 /** Instances on simulators with mappings, on the normalised calls of the service, without its database and its API. */
 
@@ -72,20 +72,9 @@ export async function startSimulated(key: string): Promise<Simulated> {
   const { simulatorsUrl, reset, stop } = await serveSimulator(key, createSimulator);
   const config = { ...withDefaults(connector, given), simulator: true };
   let current: MappingsInForce = NOTHING_MAPPED;
-  const resources = composeResources(
-    { clock: SYSTEM_CLOCK, keys: { seal: (plain) => plain, open: (sealed) => sealed } },
-    {
-      client: createProviderClient({
-        egress: createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 }),
-        clock: { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) },
-        random: { fraction: () => 0 },
-        report: () => undefined,
-        simulatorsUrl,
-      }),
-      budget: createByteBudget(Number.POSITIVE_INFINITY),
-      tokensOf: () => tokensIn(config),
-      noteCredentials: async () => undefined,
-    },
+  const retryClock: Clock = { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) };
+  const resources = createSimulatedResources(
+    { config, simulatorsUrl, clock: SYSTEM_CLOCK, retryClock },
     {
       inForce: async ({ id }) => (id === INSTANCES.vendor ? NOTHING_MAPPED : current),
       sandbox: { run: async () => [] },
@@ -157,27 +146,12 @@ async function load(key: string): Promise<Loaded> {
 
 /** Returns a connector whose provider accepts no filters, so that the core checks all of them. */
 function withoutFilters(connector: Connector): Connector {
-  const { objects } = connector;
-  return {
-    ...connector,
-    objects:
-      typeof objects === 'function' ? async (context) => withoutAll(await objects(context)) : withoutAll(objects),
-  };
-}
-
-function withoutAll(objects: Objects): Objects {
-  return Object.fromEntries(Object.entries(objects).map(([name, object]) => [name, without(object)]));
-}
-
-function without({ translator: _, shape: __, changes: ___, describe, ...object }: ObjectSpec): ObjectSpec {
-  const fields = Object.entries(object.fields).map(
-    ([name, { filter: ____, likeForms: _____, likeExcept: ______, ...spec }]) => [name, spec],
-  );
-  return {
-    ...object,
-    fields: Object.fromEntries(fields),
-    ...(describe !== undefined && { describe: async (context) => without(await describe(context)) }),
-  };
+  return changeObjects(connector, ({ translator: _, shape: __, changes: ___, ...object }) => {
+    const fields = Object.entries(object.fields).map(
+      ([name, { filter: ____, likeForms: _____, likeExcept: ______, ...spec }]) => [name, spec],
+    );
+    return { ...object, fields: Object.fromEntries(fields) };
+  });
 }
 
 /** A mapping as a test writes it. */

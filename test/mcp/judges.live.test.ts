@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { listen } from '../../suite/listen.ts';
 import { createKey } from '../api/support/access-keys.ts';
 import { BAMBOOHR } from '../api/support/simulated.ts';
 import { useApp } from '../support/app.ts';
@@ -34,10 +33,7 @@ describe('/mcp before other judges', function judges() {
     const { id } = await service.createInstance('bamboohr', BAMBOOHR);
     ({ key } = await createKey(service, { instances: [id] }));
     front = createFront(() => service.app.url, key);
-    front.listen(0, '127.0.0.1');
-    await once(front, 'listening');
-    const { port } = front.address() as AddressInfo;
-    url = `http://localhost:${port}/mcp`;
+    url = `http://localhost:${await listen(front)}/mcp`;
   });
   after(() => {
     front.closeAllConnections();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { countRows } from '../api/support/tenants.ts';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { OAUTH_CONNECTORS } from './support/setup.ts';
 
@@ -15,16 +15,13 @@ const CALLBACK = 'https://app.example.com/cb';
 
 describe('what a provider tells beside code and token', () => {
   const service = useApp({ CONNECTORS_PATH: OAUTH_CONNECTORS });
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('suite');
 
-  before(async () => {
-    server = await startMisbehavingServer();
+  before(() => {
     server.answer('/token', json({ ...GRANTED, api: `${server.url}/v7/` }));
     server.answer('/v7/me', json({}));
     server.answer('/v8/me', json({}));
   });
-
-  after(() => server.close());
 
   const configuration = () => ({
     'base.url': server.url,

@@ -1,16 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '../../src/connector/contract.ts';
-import type { NewEvent } from '../../src/events/model.ts';
-import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
-import type { RunPorts, RunTally } from '../../src/polls/run.ts';
-import { runPoll } from '../../src/polls/run-poll.ts';
 import type { ListRequest } from '../../src/resources/index.ts';
 import { runs } from '../../suite/effort.ts';
-import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { type Death, usePolls } from './single-runs.ts';
 
 /** Number of random histories. MODEL_RUNS sets it, and MODEL_SEED repeats a failure. */
 const RUNS = Number(process.env.MODEL_RUNS ?? runs(200));
@@ -33,13 +26,11 @@ type Step =
   | { readonly kind: 'update'; readonly which: number; readonly isSilent: boolean }
   | { readonly kind: 'remove' | 'restore'; readonly which: number }
   | { readonly kind: 'wait'; readonly ms: number }
-  | {
+  | ({
       readonly kind: 'poll';
-      readonly crash: 'before' | 'after' | undefined;
-      readonly atCommit: number;
       /** Changes between the pages. */
       readonly during: readonly Exclude<Step, { readonly kind: 'poll' }>[];
-    };
+    } & Death);
 
 const change = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('create' as const) }) },
@@ -68,8 +59,6 @@ interface Thing {
   readonly createdMs: number;
   readonly updatedMs: number;
 }
-
-class Crash extends Error {}
 
 /** A provider whose feed has the last change of each thing behind a token. */
 function createProvider({ hasList, hasPageTokens, hasTimes }: Traits, clock: { now: number }) {
@@ -186,81 +175,36 @@ function createProvider({ hasList, hasPageTokens, hasTimes }: Traits, clock: { n
 
 describe('feeds with tokens at random', function () {
   this.timeout(RUNS * 2_000 + 20_000);
-  const database = useDatabase();
-  let store: PollStore;
-  let nextInstance = 1;
+  const polls = usePolls();
 
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await database.knex.raw('create table feed_event (number serial, run bigint, id text, version int, action text)');
-    store = createPollStore(database.knex);
-  });
+  before(() =>
+    polls.knex.raw('create table feed_event (number serial, run bigint, id text, version int, action text)'),
+  );
 
   async function check(given: Traits, steps: readonly Step[]): Promise<void> {
-    const run = nextInstance++;
-    await addInstances(database.knex, [run]);
     const clock = { now: START_MS };
+    const added = await polls.add(RESOURCE, clock.now);
+    const run = added.instanceId;
     const provider = createProvider(given, clock);
-    const settings = readPollSettings({ 'event.notification.enabled': true, 'event.objects': RESOURCE });
-    const [resource] = settings?.resources ?? [];
-    if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
-    const instance = { accountId: 1, id: run, connector: { hub: 'general', configuration: [] }, config: {} };
-    const wanted = [{ resource: RESOURCE, intervalMs: 60_000 }];
-    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted };
-    await store.sync({ ...synced, now: new Date(clock.now) });
 
-    async function pollOnce({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<RunTally> {
+    async function pollOnce({ during, ...death }: Extract<Step, { kind: 'poll' }>) {
       clock.now += 10;
-      const due = await store.claim({
-        ...{ now: new Date(clock.now + 10 * 86_400_000), leaseUntil: new Date(clock.now + 100_000) },
-        ...{ limit: 1000, share: 1000, except: [], buckets: ALL_BUCKETS.held() },
-      });
-      const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
-      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      const claimed = await added.claim(clock.now);
       provider.plan(during);
-      let commits = 0;
-      const transaction: PollStore['transaction'] = async (work) => {
-        const isLast = commits++ === atCommit;
-        const result = await database.knex.transaction(async (via) => {
-          const done = await work(via);
-          if (isLast && crash === 'before') throw new Crash();
-          return done;
-        });
-        if (isLast && crash === 'after') throw new Crash();
-        return result;
-      };
-      const ports = {
-        store: { ...store, transaction },
+      return added.run({
+        ...{ poll: claimed, nowMs: clock.now, death, pageSize: PAGE_SIZE },
         resources: {
           getObject: async () => provider.object,
-          mappingVersionOf: async () => undefined,
-          rateLimitOf: () => undefined,
           listChanges: async (_: unknown, input: Parameters<typeof provider.feed>[0]) => provider.feed(input),
           listRecords: async (_: unknown, request: Partial<ListRequest>) => provider.list(request),
         },
-        prepare: async (events: readonly NewEvent[]) => ({
-          insert: async (via: typeof database.knex) => {
-            for (const { objectId, object, type } of events) {
-              const row = { run, id: objectId, version: Object(object).version ?? null, action: type.split('.')[1] };
-              await via('feed_event' as 'event').insert(row as never);
-            }
-          },
-          committed: () => undefined,
-        }),
-        clock: { now: () => clock.now },
-        options: { mostPages: 100, mostListed: 1000, mostPasses: 4 },
-      } as unknown as RunPorts;
-      const tally: RunTally = { events: 0, providerCalls: 0 };
-      const small = { ...resource, pageSize: PAGE_SIZE };
-      const input = { poll: claimed, instance, settings, resource: small, signal: new AbortController().signal };
-      try {
-        await runPoll(ports, input as never, tally);
-      } catch (error) {
-        if (!(error instanceof Crash)) throw error;
-      }
-      await database.knex('poll').where({ account_id: 1, instance_id: run }).update({ lease: null, lease_until: null });
-      return tally;
+        insert: async (via, events) => {
+          for (const { objectId, object, type } of events) {
+            const row = { run, id: objectId, version: Object(object).version ?? null, action: type.split('.')[1] };
+            await via('feed_event' as 'event').insert(row as never);
+          }
+        },
+      });
     }
 
     const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [] } as const;
@@ -276,7 +220,7 @@ describe('feeds with tokens at random', function () {
     }
     expect(await pollOnce(calm), 'a calm poll').to.include({ events: 0 });
 
-    const { rows: events } = await database.knex.raw<{
+    const { rows: events } = await polls.knex.raw<{
       rows: { readonly id: string; readonly version: number | null; readonly action: string }[];
     }>('select id, version, action from feed_event where run = ? order by number', [run]);
     const names = events.flatMap(({ id, version }) => (version === null ? [] : [`${id} ${version}`]));
@@ -295,7 +239,7 @@ describe('feeds with tokens at random', function () {
     }
     const created = events.filter(({ action }) => action === 'created').map(({ id }) => id);
     expect(created, 'created twice').to.have.length(new Set(created).size);
-    await database.knex('instance').where({ account_id: 1, id: run }).delete();
+    await added.remove();
   }
 
   it('accept each change once and in the right order, however the day goes', async () => {

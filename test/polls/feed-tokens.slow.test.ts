@@ -9,18 +9,12 @@ import {
 } from '../../src/connector/index.ts';
 import { type AppError, isAppError } from '../../src/errors.ts';
 import type { NewEvent } from '../../src/events/model.ts';
-import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import { createPollStore } from '../../src/polls/poll-store.ts';
-import type { EarlyEnd, RunInput, RunPorts, RunTally } from '../../src/polls/run.ts';
-import { runPoll } from '../../src/polls/run-poll.ts';
+import type { EarlyEnd } from '../../src/polls/run.ts';
 import { composeResources } from '../../src/resources/index.ts';
-import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { RUN_OPTIONS, usePolls } from './single-runs.ts';
 
 const NOW_MS = Date.UTC(2030, 0, 1);
 const PAGE = 30;
-const OPTIONS = { mostPages: 100, mostListed: 1000, mostPasses: 4 };
 
 type Action = 'created' | 'updated' | 'deleted';
 
@@ -86,30 +80,13 @@ function connectorOf({ page }: Log) {
 const ids = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
 
 describe('a feed that continues from a token', () => {
-  const database = useDatabase();
-  let nextInstance = 1;
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-  });
-
-  // Else its poller would be claimed in the place of another one.
-  afterEach(() => database.knex('instance').delete());
+  const polls = usePolls();
 
   /** A poller that ran once. */
-  async function createPoll(options = OPTIONS, provided: Parameters<typeof createLog>[0] = {}) {
+  async function createPoll(options = RUN_OPTIONS, provided: Parameters<typeof createLog>[0] = {}) {
     const log = createLog(provided);
     const connector = connectorOf(log);
-    const store = createPollStore(database.knex);
-    const instanceId = nextInstance++;
-    await addInstances(database.knex, [instanceId]);
-    const settings = readPollSettings({ 'event.notification.enabled': true, 'event.objects': 'entries' });
-    const [resource] = settings?.resources ?? [];
-    const key = { accountId: 1, instanceId, resource: 'entries' };
-    const wanted = [{ resource: 'entries', intervalMs: 60_000 }];
-    const now = new Date(NOW_MS);
-    await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, now });
+    const poll = await polls.add('entries', NOW_MS);
     const resources = composeResources({ clock: { ...SYSTEM_CLOCK, now: () => NOW_MS }, keys: {} as never }, {
       client: {
         execute: async (operation: { run: (...input: unknown[]) => unknown }, input: unknown) =>
@@ -126,57 +103,28 @@ describe('a feed that continues from a token', () => {
     let diesAfter = false;
 
     /** Runs once. @returns the end, and what it counted */
-    async function run(): Promise<RunTally & { readonly end: EarlyEnd | undefined }> {
-      const { claimed } = await store.claim({
-        now,
-        leaseUntil: new Date(NOW_MS + 1),
-        limit: 1,
-        share: 1,
-        except: [],
-        buckets: ALL_BUCKETS.held(),
-      });
-      const [poll] = claimed;
-      if (poll === undefined) throw new Error('There is nothing to claim.');
-      const prepare: RunPorts['prepare'] = async (events) => ({
-        insert: async () => {
+    const run = async () =>
+      poll.run({
+        poll: await poll.claim(NOW_MS),
+        instance: { settingsVersion: 1, connector, config, disabled: false, valid: true, refusedCalls: [] },
+        ...{ nowMs: NOW_MS, resources, options },
+        insert: async (_, events) => {
           if (events.length > 0 && ++commits >= failsAt) throw new Error('The process was killed.');
         },
-        committed: () => {
+        committed: (events) => {
           found.push(...events);
           if (events.length > 0 && diesAfter) throw new Error('The process was killed.');
         },
       });
-      const instance = {
-        accountId: 1,
-        id: instanceId,
-        settingsVersion: 1,
-        connector,
-        config,
-        disabled: false,
-        valid: true,
-        refusedCalls: [],
-      };
-      const tally = { events: 0, providerCalls: 0 };
-      try {
-        const end = await runPoll(
-          { store, resources, prepare, clock: { now: () => NOW_MS }, options },
-          { poll, instance, settings, resource, signal: new AbortController().signal } as unknown as RunInput,
-          tally,
-        );
-        return { ...tally, end };
-      } finally {
-        await database.knex('poll').where({ instance_id: instanceId }).update({ lease: null, lease_until: null });
-      }
-    }
 
     const { hasLostToken } = await run();
     expect(hasLostToken).to.equal(undefined);
     expect(log.requests.splice(0).map(({ token }) => token)).to.deep.equal([undefined]);
     return {
       log,
-      key,
-      store,
       run,
+      replay: (from: Date, to: Date) =>
+        poll.store.replay(polls.knex, { accountId: 1, instanceId: poll.instanceId, resource: 'entries' }, from, to),
       /** Kills the process in the transaction of the nth commit of events from now on. */
       failAt: (commit: number) => {
         [commits, failsAt] = [0, commit];
@@ -188,7 +136,7 @@ describe('a feed that continues from a token', () => {
       configure: (changed: Partial<typeof config>) => {
         config = { ...config, ...changed };
       },
-      token: async () => (await store.list(1, instanceId))[0]?.feedToken,
+      token: async () => (await poll.store.list(1, poll.instanceId))[0]?.feedToken,
       /** The events since the last look. */
       events: () => found.splice(0).map(({ type, objectId }) => `${type} ${objectId}`),
     };
@@ -229,7 +177,7 @@ describe('a feed that continues from a token', () => {
   ] as const) {
     const pages = hasRecords ? 'pages with records' : 'pages without records';
     it(`loses nothing and repeats nothing if the process is killed in commit ${commit} of ${pages}`, async () => {
-      const { log, run, failAt, token, events } = await createPoll(OPTIONS, { hasRecords });
+      const { log, run, failAt, token, events } = await createPoll(RUN_OPTIONS, { hasRecords });
       log.add('created', ...ids('a', PAGE));
       log.add('deleted', ...ids('b', PAGE - 5));
       failAt(commit);
@@ -261,7 +209,7 @@ describe('a feed that continues from a token', () => {
   });
 
   it('continues in the next run where a run with many pages ended', async () => {
-    const { log, run, token, events } = await createPoll({ ...OPTIONS, mostPages: 2 });
+    const { log, run, token, events } = await createPoll({ ...RUN_OPTIONS, mostPages: 2 });
     log.add('deleted', ...ids('a', 5 * PAGE));
     const from: (string | undefined)[] = [];
     let end: EarlyEnd | undefined;
@@ -302,10 +250,10 @@ describe('a feed that continues from a token', () => {
   });
 
   it('keeps its token when the poll is replayed, because it cannot go back', async () => {
-    const { log, key, store, run, token, events } = await createPoll();
+    const { log, replay, run, token, events } = await createPoll();
     log.add('deleted', 'a');
     await run();
-    await store.replay(database.knex, key, new Date(NOW_MS - 3_600_000), new Date(NOW_MS));
+    await replay(new Date(NOW_MS - 3_600_000), new Date(NOW_MS));
     await run();
     expect(events()).to.deep.equal(['entries.deleted a']);
     expect(await token()).to.equal('1');

@@ -5,8 +5,8 @@ import { createMetrics } from '../../src/metrics.ts';
 import { parseJson } from '../../src/numbers/exact-json.ts';
 import type { Platform } from '../../src/platform.ts';
 import { composePolls, type PollNeighbours, type Polls } from '../../src/polls/index.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { silentLog } from '../support/database.ts';
+import { addInstances, useAccountDatabase } from '../support/event-rows.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** More than are put right at a time. */
@@ -14,14 +14,9 @@ const MANY = 510;
 const POLLED = { 'event.notification.enabled': true, 'event.objects': 'things' };
 
 describe('pollers that are made for instances', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase();
   /** What instances are beside polled. */
   let special: ReadonlyMap<number, Partial<Instance>>;
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-  });
 
   beforeEach(async () => {
     special = new Map();

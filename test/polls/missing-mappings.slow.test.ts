@@ -60,6 +60,14 @@ describe('a poll whose mapping is deleted', () => {
       .filter((type) => type.startsWith('poll.'));
   const stopped = (id: number, resource = 'gadgets') =>
     until(async () => (await bench.poll(id, resource)).state === 'stopped');
+  /** An instance whose poll is stopped, because its mapping was deleted. */
+  async function createStopped(at: string) {
+    const { id } = await bench.create(at, { 'event.objects': 'gadgets' });
+    await unmap('gadgets');
+    await bench.run(id, 'gadgets');
+    await stopped(id);
+    return { id, runs: Number((await bench.poll(id, 'gadgets')).runs) };
+  }
   /** Nothing happens meanwhile: it is the absence that is waited for. */
   const aWhile = () => new Promise((done) => setTimeout(done, A_WHILE_MS));
 
@@ -150,11 +158,7 @@ describe('a poll whose mapping is deleted', () => {
   });
 
   it('looks again when its configuration changes', async () => {
-    const { id } = await bench.create('/configured', { 'event.objects': 'gadgets' });
-    await unmap('gadgets');
-    await bench.run(id, 'gadgets');
-    await stopped(id);
-    const { runs } = await bench.poll(id, 'gadgets');
+    const { id, runs } = await createStopped('/configured');
     const url = "/things?where=updatedAt>='${gmtDate:yyyy-MM-dd'T'HH:mm:ss'Z'}'";
     await ask(`/instances/${id}`, 'PATCH', {
       configuration: { 'event.objects': null, 'event.poller.configuration': { gadgets: { url } } },
@@ -164,11 +168,7 @@ describe('a poll whose mapping is deleted', () => {
   });
 
   it('looks again when its configuration changes while its instance is disabled', async () => {
-    const { id } = await bench.create('/configured-later', { 'event.objects': 'gadgets' });
-    await unmap('gadgets');
-    await bench.run(id, 'gadgets');
-    await stopped(id);
-    const { runs } = await bench.poll(id, 'gadgets');
+    const { id, runs } = await createStopped('/configured-later');
     await ask(`/instances/${id}/enabled`, 'DELETE');
     await ask(`/instances/${id}`, 'PATCH', { configuration: { 'event.poller.refresh_interval': 500 } });
     await until(async () => (await bench.poll(id, 'gadgets')).intervalSeconds === 30_000);
@@ -178,11 +178,7 @@ describe('a poll whose mapping is deleted', () => {
   });
 
   it('stays stopped when its instance is disabled and enabled, until both are back', async () => {
-    const { id } = await bench.create('/both-ways', { 'event.objects': 'gadgets' });
-    await unmap('gadgets');
-    await bench.run(id, 'gadgets');
-    await stopped(id);
-    const { runs } = await bench.poll(id, 'gadgets');
+    const { id, runs } = await createStopped('/both-ways');
     await ask(`/instances/${id}/enabled`, 'DELETE');
     await ask(`/instances/${id}/enabled`, 'PUT');
     await aWhile();

@@ -1,15 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '../../src/connector/contract.ts';
-import type { NewEvent } from '../../src/events/model.ts';
-import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
-import type { RunPorts } from '../../src/polls/run.ts';
-import { runPoll } from '../../src/polls/run-poll.ts';
 import { runs } from '../../suite/effort.ts';
-import { ALL_BUCKETS } from '../support/buckets.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { type Death, usePolls } from './single-runs.ts';
 
 /** Runs of `npm test`; MODEL_RUNS for more, with MODEL_SEED for those of a failure. */
 const RUNS = Number(process.env.MODEL_RUNS ?? runs(200));
@@ -42,14 +35,12 @@ type Step =
   | { readonly kind: 'create' | 'update'; readonly which: number; readonly lateMs: number; readonly aheadMs: number }
   | { readonly kind: 'remove' | 'restore'; readonly which: number }
   | { readonly kind: 'wait'; readonly ms: number }
-  | {
+  | ({
       readonly kind: 'poll';
-      readonly crash: 'before' | 'after' | undefined;
-      readonly atCommit: number;
       readonly during: readonly number[];
       /** Meanwhile the provider does not show one of the things. */
       readonly hides: number | undefined;
-    };
+    } & Death);
 
 const traits: fc.Arbitrary<Traits> = fc.record({
   sorts: fc.boolean(),
@@ -60,24 +51,20 @@ const traits: fc.Arbitrary<Traits> = fc.record({
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 3,
+  ...(
+    [
+      ['create', 3],
+      ['update', 4],
+    ] as const
+  ).map(([kind, weight]) => ({
+    weight,
     arbitrary: fc.record({
-      kind: fc.constant('create' as const),
+      kind: fc.constant(kind),
       which: fc.nat(9),
       lateMs: fc.constantFrom(0, 0, 0, 20_000),
       aheadMs: fc.constantFrom(0, 0, 0, 0, 0, 0, 36_000_000),
     }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('update' as const),
-      which: fc.nat(9),
-      lateMs: fc.constantFrom(0, 0, 0, 20_000),
-      aheadMs: fc.constantFrom(0, 0, 0, 0, 0, 0, 36_000_000),
-    }),
-  },
+  })),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), which: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), which: fc.nat(9) }) },
   {
@@ -109,8 +96,6 @@ interface Oddities {
 
 /** Of what happens while a list is read: these add a thing, and those take one away. */
 const [LEAST_NEW, LEAST_REMOVED] = [8, 10];
-
-class Crash extends Error {}
 
 function pick(ids: readonly string[], which: number): string | undefined {
   return ids[which % ids.length];
@@ -237,53 +222,21 @@ const CHANGED_IN_FIRST_POLL: [Traits, Step[]] = [
 
 describe('pollers and providers at random', function () {
   this.timeout(RUNS * 2_000 + 20_000);
-  const database = useDatabase();
-  let store: PollStore;
-  let nextInstance = 1;
+  const polls = usePolls();
 
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await database.knex.raw('create table model_event (run bigint, id text, version int, action text)');
-    store = createPollStore(database.knex);
-  });
-
-  async function addInstance(): Promise<number> {
-    const id = nextInstance++;
-    await addInstances(database.knex, [id]);
-    return id;
-  }
+  before(() => polls.knex.raw('create table model_event (run bigint, id text, version int, action text)'));
 
   async function check(given: Traits, steps: readonly Step[]): Promise<void> {
-    const run = await addInstance();
     let nowMs = START_MS;
     const clock = { now: () => nowMs };
+    const added = await polls.add(RESOURCE, nowMs, { 'event.poller.backfill': given.backfill });
+    const run = added.instanceId;
     const provider = createProvider(given, clock);
-    const settings = readPollSettings({
-      'event.notification.enabled': true,
-      'event.objects': RESOURCE,
-      'event.poller.backfill': given.backfill,
-    });
-    const resource = settings?.resources[0];
-    if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
-    const instance = { accountId: 1, id: run, connector: { hub: 'general' } };
-    const wanted = [{ resource: RESOURCE, intervalMs: 60_000 }];
-    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted };
-    await store.sync({ ...synced, now: new Date(nowMs) });
     let baseline: Map<string, number> | undefined;
 
-    async function poll({ crash, atCommit, during, hides }: Extract<Step, { kind: 'poll' }>): Promise<number> {
+    async function poll({ during, hides, ...death }: Extract<Step, { kind: 'poll' }>): Promise<void> {
       nowMs += 10;
-      const due = await store.claim({
-        now: new Date(nowMs + 10 * 86_400_000),
-        leaseUntil: new Date(nowMs + 100_000),
-        limit: 1000,
-        share: 1000,
-        except: [],
-        buckets: ALL_BUCKETS.held(),
-      });
-      const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
-      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      const claimed = await added.claim(nowMs);
       // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
       const isTold = claimed.kind !== null || given.stepMs === 1;
       provider.plan(
@@ -298,57 +251,21 @@ describe('pollers and providers at random', function () {
       };
       const isFirst = claimed.kind === null;
       if (isFirst) remember();
-      let commits = 0;
-      const transaction: PollStore['transaction'] = async (work) => {
-        const isLast = commits++ === atCommit;
-        const result = await database.knex.transaction(async (via) => {
-          const done = await work(via);
-          if (isLast && crash === 'before') throw new Crash();
-          return done;
-        });
-        if (isLast && crash === 'after') throw new Crash();
-        return result;
-      };
-      const ports = {
-        store: { ...store, transaction },
+      await added.run({
+        ...{ poll: claimed, nowMs, death, pageSize: PAGE_SIZE },
         resources: {
           getObject: async () => provider.object,
-          mappingVersionOf: async () => undefined,
-          rateLimitOf: () => undefined,
           listRecords: async (_target: unknown, request: object) => provider.list(request),
         },
-        prepare: async (events: readonly NewEvent[]) => ({
-          insert: async (via: typeof database.knex) => {
-            for (const { objectId, object, type } of events) {
-              const { version } = Object(object);
-              await via('model_event' as 'event').insert({
-                run,
-                id: objectId,
-                version,
-                action: type.split('.')[1],
-              } as never);
-            }
-          },
-          committed: () => undefined,
-        }),
-        clock,
-        options: { mostPages: 100, mostListed: 1000, mostPasses: 4 },
-      } as unknown as RunPorts;
-      const small = { ...resource, pageSize: PAGE_SIZE } as typeof resource;
-      const tally = { events: 0, providerCalls: 0 };
-      try {
-        await runPoll(
-          ports,
-          { poll: claimed, instance, settings, resource: small, signal: new AbortController().signal } as never,
-          tally,
-        );
-      } catch (error) {
-        if (!(error instanceof Crash)) throw error;
-      }
+        insert: async (via, events) => {
+          for (const { objectId, object, type } of events) {
+            const row = { run, id: objectId, version: Object(object).version, action: type.split('.')[1] };
+            await via('model_event' as 'event').insert(row as never);
+          }
+        },
+      });
       // Where the newest record cannot be asked for, the first poll begins when it has read all.
       if (isFirst && !(given.sorts && given.hasDates)) remember();
-      await database.knex('poll').where({ account_id: 1, instance_id: run }).update({ lease: null, lease_until: null });
-      return tally.events;
     }
 
     for (const each of steps) {
@@ -364,7 +281,7 @@ describe('pollers and providers at random', function () {
       await poll(calm);
     }
 
-    const { rows } = await database.knex.raw<{
+    const { rows } = await polls.knex.raw<{
       rows: { id: string; version: number; action: string; count: number }[];
     }>('select id, version, count(*)::int as count from model_event where run = ? group by id, version', [run]);
     const twice = rows.filter(({ count }) => count > 1);
@@ -375,10 +292,10 @@ describe('pollers and providers at random', function () {
     });
     expect(missing, 'never accepted').to.deep.equal([]);
     if (!given.hasDates) {
-      const seen = database.knex('poll_seen').where({ account_id: 1, instance_id: run }).count();
+      const seen = polls.knex('poll_seen').where({ account_id: 1, instance_id: run }).count();
       expect(await seen, 'remembered').to.deep.equal([{ count: provider.things.size }]);
     }
-    await database.knex('instance').where({ account_id: 1, id: run }).delete();
+    await added.remove();
   }
 
   it('accept each change once, however the day goes', async () => {

@@ -1,19 +1,13 @@
 import { expect } from 'chai';
 import { createPollStore } from '../../src/polls/poll-store.ts';
-import { theRow, useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { theRow } from '../support/database.ts';
+import { useAccountDatabase } from '../support/event-rows.ts';
 import { until } from '../support/until.ts';
 import { countWaiting } from '../support/waiting.ts';
 
 describe('the polls of an instance', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase(1);
   const now = new Date('2026-01-01T00:00:00Z');
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-    await addInstances(database.knex, [1]);
-  });
 
   it('run when it is enabled in the moment in which they are adjusted to it', async () => {
     const { knex } = database;

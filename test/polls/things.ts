@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { can, defineConnector, defineObject, json, type ListOperation, path, type Translator } from '#connector';
+import { listen } from '../../suite/listen.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 import { type ApiAnswer, type AppOverrides, type TestApp, useApp } from '../support/app.ts';
 import {
@@ -100,12 +101,10 @@ export async function startThingsProvider() {
       serve(url, key, response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The provider listens on no port.');
+  const port = await listen(server);
 
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     requested,
     /** Requests for one path with one key. */
     mostAtOnce: () => mostAtOnce,

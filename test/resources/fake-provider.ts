@@ -54,7 +54,8 @@ export function createObject(rows: readonly FakeRow[], options: Partial<ListOper
   return object as ObjectSpec;
 }
 
-function takePage(
+/** Returns a page of the rows that match, in the order of their ids. */
+export function takePage(
   rows: readonly FakeRow[],
   { filter = [], orderBy, cursor = '0', limit }: ListInput<FakeFilter>,
 ): ListPage {

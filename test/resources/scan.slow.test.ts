@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec, Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
 import { expectFailure, failureOf } from '../support/failures.ts';
-import { createObject, createService, type FakeRow, type FakeService } from './fake-provider.ts';
+import { createObject, createService, type FakeRow, type FakeService, takePage } from './fake-provider.ts';
 
 const times = (count: number, create: (index: number) => FakeRow) =>
   Array.from({ length: count }, (_, index) => create(index));
@@ -334,23 +334,14 @@ describe('a provider that shows only so many rows of a query', () => {
     /** Shows the first rows behind an id; a cursor counts them from there. */
     const goesOn = (resultWindow: number, changes: Partial<FieldSpec> = {}, isStuck = false) => {
       const object = createObject([], {
-        run: async ({ send }, { filter = [], orderBy, cursor = '0', limit }) => {
-          await send({
-            path: '/rows',
-            json: { filter, orderBy: orderBy.map(({ direction }) => direction), cursor, limit },
-          });
-          const isDescending = orderBy[0]?.direction === 'desc';
+        run: async ({ send }, input) => {
+          const { filter = [] } = input;
+          await send({ path: '/rows', json: input });
           const bounds = isStuck ? [] : filter.filter(([field]) => field === 'id');
           const found = LATER.filter(({ id }) =>
             bounds.every(([, operator, value]) => (operator === '<' ? id < Number(value) : id > Number(value))),
           );
-          const sorted = isDescending ? found.reverse() : found;
-          const end = Number(cursor) + limit;
-          return {
-            records: sorted.slice(Number(cursor), end),
-            total: sorted.length,
-            ...(end < sorted.length && { next: String(end) }),
-          };
+          return takePage(found, { ...input, filter: [] });
         },
       });
       const id: FieldSpec = {

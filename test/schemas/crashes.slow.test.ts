@@ -7,8 +7,8 @@ import { SYSTEM_RANDOM } from '../../src/platform.ts';
 import { CHECKER_OPTIONS, type Checker, createChecker } from '../../src/schemas/checker.ts';
 import { createWatchStore, type WatchStore } from '../../src/schemas/watch-store.ts';
 import { ALL_BUCKETS } from '../support/buckets.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { silentLog } from '../support/database.ts';
+import { addInstances, useAccountDatabase } from '../support/event-rows.ts';
 import { keepRuns, prepareNoNotice } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';
@@ -31,13 +31,8 @@ const HOUR_MS = 3_600_000;
  */
 describe('a process that dies in the middle of a check', function crashes() {
   this.timeout(120_000);
-  const database = useDatabase();
+  const database = useAccountDatabase();
   let objects = BEFORE;
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-  });
 
   beforeEach(async () => {
     await database.knex('instance').delete();

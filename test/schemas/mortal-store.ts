@@ -9,18 +9,13 @@ export interface Death {
   readonly when: 'before' | 'after';
 }
 
-export interface MortalStore {
-  readonly store: WatchStore;
-  readonly isDead: () => boolean;
-}
-
 const DEAD = 'This process is dead.';
 
 /**
  * The store of a process that dies before or after a call: from then on it reaches the database no more. The database rolls a transaction back
  * whose commit it did not receive.
  */
-export function createMortalStore(knex: Knex, { at, count, when }: Death): MortalStore {
+export function createMortalStore(knex: Knex, { at, count, when }: Death) {
   const real = createWatchStore(knex);
   let isDead = false;
   let calls = 0;

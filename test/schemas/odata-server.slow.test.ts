@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { findSubscription, useReceiver, verify } from '../api/events/receiving.ts';
 import { useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
-import { ask, CHECKED, changesOf, checkNow, untilChecked, untilWatched, watchOf } from './watching.ts';
+import { ask, CHECKED, changesByObject, changesOf, checkNow, untilChecked, untilWatched, watchOf } from './watching.ts';
 
 describe('the model of SAP CAP', function models() {
   this.timeout(120_000);
@@ -49,11 +49,8 @@ describe('the model of SAP CAP', function models() {
     await checkNow(service, id);
     await checkNow(service, id);
 
-    const changes = await changesOf(service, id);
-    const byObject = new Map<string, Record<string, unknown>>(
-      changes.map((change: { readonly objectName: string }) => [change.objectName, change]),
-    );
-    expect(changes).to.have.length(2);
+    const byObject = await changesByObject(service, id);
+    expect(byObject.size).to.equal(2);
     expect(byObject.get('Documents')).to.deep.include({ added: ['pages'], removed: ['title'], changed: [] });
     expect(byObject.get('Contracts')).to.deep.include({
       added: ['revision'],

@@ -6,8 +6,7 @@ import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
 import { type CheckPorts, checkInstance } from '../../src/schemas/check.ts';
 import { NO_USES } from '../../src/schemas/uses.ts';
 import { createWatchStore } from '../../src/schemas/watch-store.ts';
-import { useDatabase } from '../support/database.ts';
-import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { addInstances, useAccountDatabase } from '../support/event-rows.ts';
 import { prepareNoNotice } from '../support/runs.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -18,13 +17,8 @@ const AFTER: ObjectSpec = { fields: { id: { type: 'string' }, name: { type: 'str
 const INSTANCE = { accountId: 1, id: 1, name: 'x', settingsVersion: 1, connector: { key: 'odata', name: 'OData' } };
 
 describe('a change of an object that several processes see', () => {
-  const database = useDatabase();
+  const database = useAccountDatabase();
   const clock = createVirtualClock();
-
-  before(async () => {
-    await addAccount(database.knex);
-    await addUser(database.knex);
-  });
 
   beforeEach(async () => {
     await database.knex('instance').delete();

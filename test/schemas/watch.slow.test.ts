@@ -32,6 +32,14 @@ describe('a watched object', function watched() {
     return { id, url };
   }
 
+  /** Creates an instance whose orders are watched. */
+  async function createWatched(name: string) {
+    const created = await create(name);
+    await ask(service, `/instances/${created.id}/watches/Orders`, 'PUT');
+    await untilWatched(service, created.id, 'Orders');
+    return created;
+  }
+
   it('is read once it is requested, and reports a change once', async () => {
     const { id, url } = await create('once');
     const requested = await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
@@ -98,9 +106,7 @@ describe('a watched object', function watched() {
     ],
   ] as const) {
     it(`makes no event of a provider that ${what}`, async () => {
-      const { id } = await create(`failing-${failWith[0]}-${failWith[1].length}`);
-      await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
-      await untilWatched(service, id, 'Orders');
+      const { id } = await createWatched(`failing-${failWith[0]}-${failWith[1].length}`);
       const [status, body] = failWith;
       provider.failWith((response) => void response.writeHead(status, { 'content-type': 'application/xml' }).end(body));
       await checkNow(service, id);
@@ -114,9 +120,7 @@ describe('a watched object', function watched() {
   }
 
   it('is missing only after a second reading without it, and comes back', async () => {
-    const { id } = await create('missing');
-    await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
-    await untilWatched(service, id, 'Orders');
+    const { id } = await createWatched('missing');
     provider.set({ Notes: NOTES });
     await checkNow(service, id);
     expect(await watchOf(service, id, 'Orders')).to.include({ state: 'missing' });
@@ -225,10 +229,8 @@ describe('a watched object', function watched() {
   });
 
   it('is read again after the provider complained of a field, and not after another error', async () => {
-    const { id } = await create('complaint');
+    const { id } = await createWatched('complaint');
     const { token } = await ask(service, `/instances/${id}`);
-    await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
-    await untilWatched(service, id, 'Orders');
     await checkNow(service, id);
     const { total: _, ...rest } = ORDERS;
     provider.set({ Orders: rest, Notes: NOTES });
@@ -281,9 +283,7 @@ describe('a watched object', function watched() {
   });
 
   it('lists its changes in pages, the newest first', async () => {
-    const { id } = await create('pages');
-    await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
-    await untilWatched(service, id, 'Orders');
+    const { id } = await createWatched('pages');
     for (const name of ['one', 'two', 'three']) {
       provider.set({ Orders: { ...ORDERS, [name]: 'Edm.String' }, Notes: NOTES });
       await checkNow(service, id);

@@ -25,6 +25,14 @@ export async function ask(
 export const changesOf = (service: Pick<TestApp, 'call'>, id: number) =>
   ask(service, `/instances/${id}/schema-changes`);
 
+/** The changes of an instance by object. No object has two of them. */
+export async function changesByObject(service: Pick<TestApp, 'call'>, id: number) {
+  const changes: readonly Record<string, unknown>[] = await changesOf(service, id);
+  const byObject = new Map(changes.map((change) => [change.objectName, change]));
+  expect(byObject.size).to.equal(changes.length);
+  return byObject;
+}
+
 export const watchOf = async (service: Pick<TestApp, 'call'>, id: number, objectName: string) =>
   (await ask(service, `/instances/${id}/watches`)).find(
     (watch: { readonly objectName: string }) => watch.objectName === objectName,

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import Provider, { type Configuration } from 'oidc-provider';
+import { listen } from '../../suite/listen.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
 interface TokenRequest {
@@ -77,7 +77,7 @@ export async function startAuthorizationServer() {
   const grants = new Set<string>();
 
   const server = createServer();
-  const url = await listen(server);
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const provider = new Provider(url, CONFIGURATION);
   const callbackUrls = new Set([CALLBACK_URL]);
   provider.Client.prototype.redirectUriAllowed = (callbackUrl) => callbackUrls.has(callbackUrl);
@@ -231,9 +231,4 @@ function sendJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
-}
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -4,22 +4,13 @@ import { findChromium } from './chromium.ts';
 /** `describe`, but skipped where there is no Chromium, which the reporter shows. */
 export const describeInBrowser = findChromium() === undefined ? describe.skip : describe;
 
-/** A browser for the suite of `describeInBrowser` that calls this. */
-export interface TestBrowser {
-  /** Opens a context in which nobody is logged in. */
-  readonly newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
-  /** Opens a page in a context of its own. */
-  readonly newPage: () => Promise<Page>;
-  /** Errors of pages in the words of the browser. An error response of the service is none, because pages show it. */
-  readonly complaints: readonly string[];
-  /** The URLs that pages have requested. */
-  readonly requests: readonly string[];
-}
-
 const WIDE = { width: 1280, height: 900 };
 
-export function useChromium(): TestBrowser {
+/** A browser for the suite of `describeInBrowser` that calls this. */
+export function useChromium() {
+  /** Errors of pages in the words of the browser. An error response of the service is none, because pages show it. */
   const complaints: string[] = [];
+  /** The URLs that pages have requested. */
   const requests: string[] = [];
   let browser: Browser | undefined;
 
@@ -32,7 +23,8 @@ export function useChromium(): TestBrowser {
     browser = undefined;
   });
 
-  const newContext: TestBrowser['newContext'] = async (options = {}) => {
+  /** Opens a context in which nobody is logged in. */
+  const newContext = async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
     if (browser === undefined) throw new Error('The browser of this suite has not started yet.');
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options });
     context.on('page', (page) => {
@@ -45,5 +37,5 @@ export function useChromium(): TestBrowser {
     });
     return context;
   };
-  return { newContext, newPage: async () => (await newContext()).newPage(), complaints, requests };
+  return { newContext, newPage: async (): Promise<Page> => (await newContext()).newPage(), complaints, requests };
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { listen } from '../../suite/listen.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
 /** Properties of the entity sets by name, as lines of the metadata. */
@@ -27,12 +27,10 @@ export async function startChangingOData(first: Model) {
     const status = rejection !== undefined && !isRoot ? 400 : 200;
     const body = status === 400 ? rejection : { value: isRoot ? sets : [] };
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
+  });
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}/shop`,
+    url: `http://127.0.0.1:${port}/shop`,
     /** The number of times that the metadata was requested. */
     readings: () => requests.filter((path) => path.endsWith('/$metadata')).length,
     set: (next: Model) => {

@@ -1,7 +1,8 @@
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request } from 'node:http';
 import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { startSimulators } from '../../src/connector/simulators/index.ts';
+import { listen } from '../../suite/listen.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
 const CONNECTORS = resolve(import.meta.dirname, '../../connectors');
@@ -9,18 +10,10 @@ const CONNECTORS = resolve(import.meta.dirname, '../../connectors');
 /** Changes the JSON of a response. */
 type Change = (body: unknown) => unknown;
 
-/** The simulators behind a front that can change what they respond. */
-export interface ChangingSimulators {
-  readonly url: string;
-  /** Changes the responses to requests whose path and query match, until the next call of it. */
-  readonly change: (path: RegExp, change: Change) => void;
-  /** Responds with this status instead, to requests that match. */
-  readonly failWith: (path: RegExp, status: number) => void;
-  readonly restore: () => void;
-  readonly stop: () => Promise<void>;
-}
+export type ChangingSimulators = Awaited<ReturnType<typeof startChangingSimulators>>;
 
-export async function startChangingSimulators(): Promise<ChangingSimulators> {
+/** Starts the simulators behind a front that can change what they respond. */
+export async function startChangingSimulators() {
   let rules: readonly { readonly path: RegExp; readonly change?: Change; readonly status?: number }[] = [];
   const target = `http://127.0.0.1:${await findFreePort()}`;
   const front = createServer((incoming, outgoing) => {
@@ -53,10 +46,12 @@ export async function startChangingSimulators(): Promise<ChangingSimulators> {
   });
   return {
     url,
-    change: (path, change) => {
+    /** Changes the responses to requests whose path and query match, until the next call of it. */
+    change: (path: RegExp, change: Change) => {
       rules = [{ path, change }];
     },
-    failWith: (path, status) => {
+    /** Responds with this status instead, to requests that match. */
+    failWith: (path: RegExp, status: number) => {
       rules = [{ path, status }];
     },
     restore: () => {
@@ -67,13 +62,6 @@ export async function startChangingSimulators(): Promise<ChangingSimulators> {
       await simulators.stop();
     },
   };
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-  return address.port;
 }
 
 async function findFreePort(): Promise<number> {

@@ -189,6 +189,27 @@ export async function createTemporaryFolder(parent = tmpdir(), prefix = 'causewa
   return folder;
 }
 
+/** Creates a folder for the calling suite, or one for each of its tests. Its path can be read in tests and in later hooks. */
+export function useTemporaryFolder(lifetime: 'suite' | 'test'): { readonly path: string } {
+  let path: string | undefined;
+  const create = async () => {
+    path = await createTemporaryFolder();
+  };
+  const remove = () => rm(assertReady(path), { recursive: true });
+  if (lifetime === 'suite') {
+    before(create);
+    after(remove);
+  } else {
+    beforeEach(create);
+    afterEach(remove);
+  }
+  return {
+    get path() {
+      return assertReady(path);
+    },
+  };
+}
+
 function nameIn(url: string): string {
   return new URL(url).pathname.slice(1);
 }

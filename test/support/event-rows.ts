@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
+import { type TestDatabase, useDatabase } from './database.ts';
 
 /** A row of the deliveries, as tests read it. */
 export type DeliveryRow = Tables['delivery'];
@@ -25,6 +26,17 @@ export async function addInstances(knex: Knex, ids: readonly number[], accountId
      from unnest(?::bigint[]) n`,
     [accountId, accountId, [...ids]],
   );
+}
+
+/** Creates a database with account 1, its user and instances of these ids. */
+export function useAccountDatabase(...instanceIds: readonly number[]): TestDatabase {
+  const database = useDatabase();
+  before(async () => {
+    await addAccount(database.knex);
+    await addUser(database.knex);
+    await addInstances(database.knex, instanceIds);
+  });
+  return database;
 }
 
 export function deliveries(knex: Knex): Promise<readonly DeliveryRow[]> {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
-import type { Notifier } from '../../src/db/notifier.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createRateStore } from '../../src/events/dispatch/rate-store.ts';
@@ -17,6 +16,7 @@ import { ALL_BUCKETS } from './buckets.ts';
 import { silentLog, theRow, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
 import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-server.ts';
+import { createLocalNotifier } from './notifier.ts';
 
 export const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 export const ACCOUNT_ID = 1;
@@ -61,7 +61,7 @@ function createTestEngine(input: TestEngineInput) {
 
   const platform: EnginePlatform = {
     egress: input.egress ?? egress,
-    notifier: silentNotifier(),
+    notifier: createLocalNotifier(),
     buckets: ALL_BUCKETS,
     log: silentLog,
     metrics,
@@ -189,7 +189,7 @@ export function plainSource(accountId: number, instanceId: number): EventSource 
 const PLAIN_ENDPOINT = { format: 'standard', companyId: 0, headers: {}, authentication: undefined } as const;
 
 /** Creates subscriptions on the table. They read it for each call, except for the id of a URL. */
-export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscriptions'] {
+function createTestSubscriptions(knex: Knex): EngineNeighbours['subscriptions'] {
   const cached = new Map<string, Promise<ReadySubscription | undefined>>();
 
   async function read(accountId: number, id: number): Promise<ReadySubscription | undefined> {
@@ -239,20 +239,5 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
       cached.delete(`${accountId}:${id}`);
       return count > 0;
     },
-  };
-}
-
-/** Creates a notifier within one process, which receives its own messages. */
-export function silentNotifier(): EnginePlatform['notifier'] & Pick<Notifier, 'settle'> {
-  const handlers = new Map<string, Set<(payload: string) => void>>();
-  return {
-    publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),
-    subscribe: (topic, handler) => {
-      const known = handlers.get(topic) ?? new Set();
-      handlers.set(topic, known.add(handler));
-      return () => known.delete(handler);
-    },
-    onGap: () => () => undefined,
-    settle: async () => {},
   };
 }

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { defineConnector, defineObject, json } from '#connector';
 import { createBudget } from '#connector/simulator';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { listen } from '../../suite/listen.ts';
+import { stopServer } from '../../suite/stop-server.ts';
 
 const ROWS = 300;
 const PAGE_SIZE = 10;
@@ -37,29 +37,16 @@ export const LIMITED = defineConnector({
   },
 });
 
-/** The calls of a window, and those that were refused. */
-export interface LimitedWindow {
-  calls: number;
-  refused: number;
-}
+export type LimitedProvider = Awaited<ReturnType<typeof startLimitedProvider>>;
 
-/** A provider of `LIMITED`. */
-export interface LimitedProvider {
-  readonly url: string;
-  /** All calls so far. */
-  readonly counts: LimitedWindow;
-  /** Whether calls are counted against the limit. */
-  limit: (isOn: boolean) => void;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts a provider that accepts `calls` calls in each window, and responds after `latencyMs`. */
+/** Starts a provider of `LIMITED` that accepts `calls` calls in each window, and responds after `latencyMs`. */
 export async function startLimitedProvider(options: {
   readonly calls: number;
   readonly windowMs: number;
   readonly latencyMs?: number;
-}): Promise<LimitedProvider> {
+}) {
   const { calls, windowMs, latencyMs = 20 } = options;
+  /** All calls so far, and those that were refused. */
   const counts = { calls: 0, refused: 0 };
   let isLimited = true;
   const budget = createBudget({
@@ -93,19 +80,14 @@ export async function startLimitedProvider(options: {
       response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(body));
     SYSTEM_CLOCK.after(latencyMs, respond);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     counts,
-    limit: (isOn) => {
+    /** Sets whether calls are counted against the limit. */
+    limit: (isOn: boolean) => {
       isLimited = isOn;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => stopServer(server),
   };
 }

@@ -73,6 +73,28 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
   };
 }
 
+/** Starts a server for the calling suite, or one for each of its tests. It can be used in tests and in later hooks. */
+export function useMisbehavingServer(lifetime: 'suite' | 'test'): MisbehavingServer {
+  let started: MisbehavingServer | undefined;
+  const start = async () => {
+    started = await startMisbehavingServer();
+  };
+  const stop = () => started?.close();
+  if (lifetime === 'suite') {
+    before(start);
+    after(stop);
+  } else {
+    beforeEach(start);
+    afterEach(stop);
+  }
+  return new Proxy({} as MisbehavingServer, {
+    get: (_, name) => {
+      if (started === undefined) throw new Error('The server has not started yet.');
+      return Reflect.get(started, name);
+    },
+  });
+}
+
 function getPort(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('The server listens on no port');
   return address.port;

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createSimulator, type ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
+import { listen } from '../../suite/listen.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
 export type ODataService = Awaited<ReturnType<typeof startODataService>>;
@@ -11,11 +11,8 @@ export async function startODataService(options: Partial<ODataSimulatorOptions> 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`);
     simulator.handle(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
-  const baseUrl = `http://127.0.0.1:${address.port}`;
+  });
+  const baseUrl = `http://127.0.0.1:${await listen(server)}`;
   const simulator = createSimulator({ baseUrl, ...options });
   return { url: `${baseUrl}/odata/v4/shop`, requests, stop: () => stopServer(server) };
 }

@@ -4,7 +4,7 @@ import { assertFullyPushed } from '../../src/where/plan.ts';
 import { print } from '../../src/where/print.ts';
 import { prepareQuery } from '../../src/where/query.ts';
 import { faultOf } from './faults.ts';
-import { brackets, EXACT, plannedParts, planOf, provider } from './planned.ts';
+import { brackets, EXACT, MIXED, plannedParts, planOf, provider } from './planned.ts';
 
 describe('a plan', () => {
   it('of no filter is full, and asks for nothing', () => {
@@ -239,21 +239,13 @@ describe('filters that a provider demands', () => {
 });
 
 describe('pushdown-only', () => {
-  const queryable: Queryable = {
-    ...provider({}),
-    fields: {
-      e: { type: 'number', filter: { '=': 'exact' }, sortable: true },
-      s: { type: 'number', filter: { '=': 'superset' } },
-    },
-  };
-
   it('takes what the provider answers alone', () => {
-    assertFullyPushed(planOf('e = 1', queryable, 'e desc'));
-    assertFullyPushed(planOf(undefined, queryable));
+    assertFullyPushed(planOf('e = 1', MIXED, 'e desc'));
+    assertFullyPushed(planOf(undefined, MIXED));
   });
 
   it('refuses the rest and says which and why', () => {
-    const plan = planOf('e = 1 AND s = 1 AND e > 5', queryable, 's');
+    const plan = planOf('e = 1 AND s = 1 AND e > 5', MIXED, 's');
     const error = faultOf(() => assertFullyPushed(plan), 'WHERE_UNSUPPORTED');
     expect(error.message).to.equal(
       'The provider cannot evaluate this query completely, as pushdown-only requires. Change the parts that the details name, or leave out pushdown-only.',

@@ -41,6 +41,25 @@ export function provider(
   };
 }
 
+/** Numbers that a provider filters exactly (`e`), as a superset (`s`) and not at all (`n`). */
+export const MIXED: Queryable = {
+  ...provider({}),
+  fields: {
+    e: { type: 'number', filter: { '=': 'exact' }, sortable: true },
+    s: { type: 'number', filter: { '=': 'superset' } },
+    n: { type: 'number' },
+  },
+};
+
+/** A provider that evaluates every operator on fields of these types. */
+export function exactProvider(fields: Readonly<Record<string, FieldSpec>>): Queryable {
+  return {
+    fields: Object.fromEntries(Object.entries(fields).map(([name, spec]) => [name, { ...spec, filter: EXACT }])),
+    translator: brackets,
+    shape: { kind: 'any' },
+  };
+}
+
 /** What becomes of a filter: the pushed and the residual part in our language. */
 export function plannedParts(where: string, queryable: Queryable) {
   const { plan } = prepareQuery({ where }, queryable);

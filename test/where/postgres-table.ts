@@ -7,16 +7,9 @@ import type { SqlQueryable } from '../../src/where/index.ts';
 import { normalise } from '../../src/where/normalise.ts';
 import { print } from '../../src/where/print.ts';
 import { toSql } from '../../src/where/sql.ts';
+import { predicatesOn, treesOf } from '../../suite/filters.ts';
 import { anyCharacter } from '../support/characters.ts';
-import {
-  booleanLiteral,
-  dateLiteral,
-  dateTimeLiteral,
-  numberLiteral,
-  predicatesOn,
-  textLiteral,
-  treesOf,
-} from './arbitraries.ts';
+import { literal } from './literal.ts';
 import { evaluate } from './reference.ts';
 
 /** A table of PostgreSQL with difficult values, and random filters on it: PostgreSQL says what a filter means. */
@@ -113,7 +106,7 @@ const patterns = fc
     ),
     { maxLength: 4 },
   )
-  .map((parts) => parts.join(''));
+  .map((parts) => literal.text(parts.join('')));
 const numbers = fc.oneof(
   somethingOf(...NUMBERS, ...OTHER_NUMBERS),
   fc
@@ -124,13 +117,13 @@ const numbers = fc.oneof(
 export const oracleFilters: fc.Arbitrary<Filter> = treesOf(
   fc.oneof(
     ...['cs', 'ci', 'json.cs', 'json.ci'].map((name) =>
-      predicatesOn({ name, literals: texts.map(textLiteral), patterns }),
+      predicatesOn({ name, literals: texts.map(literal.text), patterns }),
     ),
-    predicatesOn({ name: 'number', literals: numbers.map(numberLiteral) }),
-    predicatesOn({ name: 'integer', literals: somethingOf(...INTEGERS, ...OTHER_INTEGERS).map(numberLiteral) }),
-    predicatesOn({ name: 'flag', literals: fc.boolean().map(booleanLiteral), operators: ['=', '!='] }),
-    predicatesOn({ name: 'day', literals: somethingOf(...DAYS).map(dateLiteral) }),
-    predicatesOn({ name: 'at', literals: somethingOf(...INSTANTS, ...OTHER_INSTANTS).map(dateTimeLiteral) }),
+    predicatesOn({ name: 'number', literals: numbers.map(literal.number) }),
+    predicatesOn({ name: 'integer', literals: somethingOf(...INTEGERS, ...OTHER_INTEGERS).map(literal.number) }),
+    predicatesOn({ name: 'flag', literals: fc.boolean().map(literal.boolean), operators: ['=', '!='] }),
+    predicatesOn({ name: 'day', literals: somethingOf(...DAYS).map(literal.date) }),
+    predicatesOn({ name: 'at', literals: somethingOf(...INSTANTS, ...OTHER_INSTANTS).map(literal.dateTime) }),
   ),
 );
 
@@ -159,21 +152,14 @@ function makeRows(count: number, seed: number): readonly OracleRow[] {
 
 type OracleRow = Row & { readonly id: number };
 
-export interface OracleTable {
-  readonly rows: readonly Row[];
-  /**
-   * How many rows the filter matches.
-   * @throws Error where PostgreSQL, the residual and the reference do not agree on them
-   */
-  readonly assertAgreement: (filter: Filter) => Promise<number>;
-}
+export type OracleTable = Awaited<ReturnType<typeof createOracleTable>>;
 
 const COLUMNS = ['id', 'cs', 'ci', 'json', 'number', 'integer', 'flag', 'day', 'at'] as const;
 
 export async function createOracleTable(
   knex: Knex,
   { rowCount, seed }: { readonly rowCount: number; readonly seed: number },
-): Promise<OracleTable> {
+) {
   const rows = makeRows(rowCount, seed);
   await knex.raw(`create table oracle (
     id integer primary key, cs text, ci varchar, json jsonb, number numeric, integer bigint, flag boolean, day date,
@@ -181,7 +167,7 @@ export async function createOracleTable(
   )`);
   const stored = rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, inPostgres(row[column])])));
   await knex.batchInsert('oracle', stored, 100);
-  return { rows, assertAgreement: (filter) => assertAgreement(knex, rows, filter) };
+  return { rows, assertAgreement: (filter: Filter) => assertAgreement(knex, rows, filter) };
 }
 
 /** PostgreSQL has no year 0: it calls it 1 BC. */
@@ -191,6 +177,10 @@ function inPostgres(value: unknown): unknown {
   return `0001${value.slice(4).replace('T', ' ').replace('Z', '+00')} BC`;
 }
 
+/**
+ * Returns how many rows the filter matches.
+ * @throws Error where PostgreSQL, the residual and the reference do not agree on them
+ */
 async function assertAgreement(knex: Knex, rows: readonly OracleRow[], filter: Filter): Promise<number> {
   const { condition: tree } = checkFilter(filter, ORACLE);
   if (tree === undefined) throw new Error('A filter without parameters has a condition.');

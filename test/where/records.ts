@@ -2,15 +2,8 @@ import fc from 'fast-check';
 import type { Filter } from '../../src/where/ast.ts';
 import type { Row } from '../../src/where/evaluate.ts';
 import type { FieldSpec } from '../../src/where/model.ts';
-import {
-  booleanLiteral,
-  dateLiteral,
-  dateTimeLiteral,
-  numberLiteral,
-  predicatesOn,
-  textLiteral,
-  treesOf,
-} from './arbitraries.ts';
+import { predicatesOn, treesOf } from '../../suite/filters.ts';
+import { literal } from './literal.ts';
 
 /** Records and filters over the same few values, so that filters match often and narrowly miss often. */
 
@@ -51,19 +44,19 @@ const patterns = fc
       maxLength: 5,
     },
   )
-  .map((parts) => parts.join(''));
+  .map((parts) => literal.text(parts.join('')));
 
 export const recordFilters: fc.Arbitrary<Filter> = treesOf(
   fc.oneof(
-    predicatesOn({ name: 'cs', literals: fc.constantFrom(...TEXTS).map(textLiteral), patterns }),
-    predicatesOn({ name: 'ci', literals: fc.constantFrom(...TEXTS).map(textLiteral), patterns }),
-    predicatesOn({ name: 'in.side', literals: fc.constantFrom(...TEXTS).map(textLiteral), patterns }),
-    predicatesOn({ name: 'number', literals: fc.constantFrom(...NUMBERS).map(numberLiteral) }),
-    predicatesOn({ name: 'integer', literals: fc.constantFrom(...INTEGERS).map(numberLiteral) }),
-    predicatesOn({ name: 'flag', literals: fc.boolean().map(booleanLiteral), operators: ['=', '!='] }),
-    predicatesOn({ name: 'day', literals: fc.constantFrom(...DAYS).map(dateLiteral) }),
-    predicatesOn({ name: 'at', literals: fc.constantFrom(...INSTANTS).map(dateTimeLiteral) }),
-    predicatesOn({ name: 'tags', literals: fc.constant(textLiteral('')), nullOnly: true }),
+    predicatesOn({ name: 'cs', literals: fc.constantFrom(...TEXTS).map(literal.text), patterns }),
+    predicatesOn({ name: 'ci', literals: fc.constantFrom(...TEXTS).map(literal.text), patterns }),
+    predicatesOn({ name: 'in.side', literals: fc.constantFrom(...TEXTS).map(literal.text), patterns }),
+    predicatesOn({ name: 'number', literals: fc.constantFrom(...NUMBERS).map(literal.number) }),
+    predicatesOn({ name: 'integer', literals: fc.constantFrom(...INTEGERS).map(literal.number) }),
+    predicatesOn({ name: 'flag', literals: fc.boolean().map(literal.boolean), operators: ['=', '!='] }),
+    predicatesOn({ name: 'day', literals: fc.constantFrom(...DAYS).map(literal.date) }),
+    predicatesOn({ name: 'at', literals: fc.constantFrom(...INSTANTS).map(literal.dateTime) }),
+    predicatesOn({ name: 'tags', literals: undefined }),
   ),
 );
 

@@ -3,17 +3,10 @@ import fc from 'fast-check';
 import { parseWhere } from '../../src/where/parse.ts';
 import { print } from '../../src/where/print.ts';
 import { runs, seedOr } from '../../suite/effort.ts';
+import { predicatesOn, treesOf } from '../../suite/filters.ts';
 import { anyCharacter } from '../support/characters.ts';
-import {
-  booleanLiteral,
-  dateLiteral,
-  dateTimeLiteral,
-  numberLiteral,
-  predicatesOn,
-  textLiteral,
-  treesOf,
-} from './arbitraries.ts';
 import { withoutLocs } from './faults.ts';
+import { literal } from './literal.ts';
 
 const words = [
   'a',
@@ -82,20 +75,20 @@ const fractions = fc.oneof(
 );
 const zones = fc.constantFrom('', 'Z', 'z', '+02', '-0730', '+05:30');
 const literals = fc.oneof(
-  texts.map(textLiteral),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => numberLiteral(String(value))),
-  fc.tuple(fc.constantFrom('', '+', '-'), digits(30)).map(([sign, text]) => numberLiteral(sign + text)),
-  fc.boolean().map(booleanLiteral),
-  dates.map(dateLiteral),
+  texts.map(literal.text),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => literal.number(String(value))),
+  fc.tuple(fc.constantFrom('', '+', '-'), digits(30)).map(([sign, text]) => literal.number(sign + text)),
+  fc.boolean().map(literal.boolean),
+  dates.map(literal.date),
   fc
     .tuple(dates, fc.constantFrom('T', 't'), digits(2), digits(2), digits(2), fractions, zones)
     .map(([day, separator, hour, minute, second, fraction, zone]) =>
-      dateTimeLiteral(`${day}${separator}${hour}:${minute}:${second}${fraction}${zone}`),
+      literal.dateTime(`${day}${separator}${hour}:${minute}:${second}${fraction}${zone}`),
     ),
 );
 const filters = treesOf(
-  names.chain((name) => predicatesOn({ name, literals, patterns: texts })),
-  4,
+  names.chain((name) => predicatesOn({ name, literals, patterns: texts.map(literal.text) })),
+  { depth: 4 },
 );
 
 describe('printing and parsing', () => {

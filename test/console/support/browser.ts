@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ORGANIZATION_SECRET, type TestApp, USER_SECRET, useApp } from '../../support/app.ts';
+import { ORGANIZATION_SECRET, USER_SECRET, useApp } from '../../support/app.ts';
 import { describeInBrowser, useChromium } from '../../support/browser.ts';
 import { logInToConsole } from '../../support/chromium.ts';
 
@@ -22,17 +22,8 @@ export interface ContextOptions {
   readonly expected?: RegExp;
 }
 
-/** A service with the simulators, and a browser. */
-export interface InBrowser {
-  readonly service: TestApp;
-  /** A context in which nobody is logged in. */
-  readonly newContext: (options?: ContextOptions) => Promise<BrowserContext>;
-  /** Opens a path of the console in a page of a user who is logged in by the first secrets: one page for the whole suite. */
-  readonly open: (path: string) => Promise<Page>;
-}
-
-/** For a suite of `describeInBrowser`; after it nothing may have been complained of. */
-export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
+/** A service with the simulators, and a browser, for a suite of `describeInBrowser`; after it nothing may have been complained of. */
+export function useBrowser(...given: Parameters<typeof useApp>) {
   const [environment = {}, overrides] = given;
   const service = useApp(
     typeof environment === 'function' ? environment : { SIMULATORS_PORT: '0', ...environment },
@@ -55,7 +46,8 @@ export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
     expect([...complaints, ...foreign]).to.deep.equal([]);
   });
 
-  const newContext: InBrowser['newContext'] = ({ others = [], expected, ...options } = {}) => {
+  /** A context in which nobody is logged in. */
+  const newContext = ({ others = [], expected, ...options }: ContextOptions = {}): Promise<BrowserContext> => {
     known.push(...others);
     if (expected !== undefined) expectations.push(expected);
     return browser.newContext(options);
@@ -64,7 +56,8 @@ export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
   return {
     service,
     newContext,
-    open: async (path) => {
+    /** Opens a path of the console in a page of a user who is logged in by the first secrets: one page for the whole suite. */
+    open: async (path: string): Promise<Page> => {
       if (page === undefined) {
         page = await browser.newPage();
         await logIn(page, service.app.url);

@@ -5,22 +5,11 @@ import { join } from 'node:path';
 import type { TestApp } from '../../support/app.ts';
 import { codeBlocks } from '../../support/code-blocks.ts';
 
-/** The page of the guide, of a product whose server makes sessions. */
-export interface Product {
-  /** `localhost`, where the service is at `127.0.0.1`: another site. */
-  readonly origin: string;
-  /** Of the session that the page asks for next. */
-  readonly offer: (session: object) => void;
-  /** How the page of the guide shows it. */
-  readonly show: (options: string) => void;
-  /** The id of the session that was made last. */
-  readonly sessionId: () => number;
-}
-
 const GUIDE = join(import.meta.dirname, '../../../docs/reference/connect-sessions.md');
 const SHOWN_AS = "mode: 'frame'";
 
-export function useProduct(service: TestApp): Product {
+/** The page of the guide, of a product whose server makes sessions. */
+export function useProduct(service: TestApp) {
   const state = { session: {}, options: SHOWN_AS, sessionId: 0 };
   const server = createServer(async (request, response) => {
     if (request.url === '/favicon.ico') return response.writeHead(204).end();
@@ -45,15 +34,19 @@ export function useProduct(service: TestApp): Product {
   });
 
   return {
+    /** `localhost`, where the service is at `127.0.0.1`: another site. */
     get origin() {
       return `http://localhost:${(server.address() as AddressInfo).port}`;
     },
-    offer: (session) => {
+    /** Of the session that the page asks for next. */
+    offer: (session: object) => {
       state.session = session;
     },
-    show: (options) => {
+    /** How the page of the guide shows it. */
+    show: (options: string) => {
       state.options = options;
     },
+    /** The id of the session that was made last. */
     sessionId: () => state.sessionId,
   };
 }

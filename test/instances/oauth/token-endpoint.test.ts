@@ -22,11 +22,11 @@ import {
   hang,
   html,
   json,
-  type MisbehavingServer,
   redirect,
   resetBeforeAnswer,
   startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../../support/misbehaving-server.ts';
 
 const GRANTED = {
@@ -41,17 +41,13 @@ const CODE = { code: 'the-code', callbackUrl: 'https://app.example.com/cb', veri
 describe('the token endpoint', () => {
   const nowMs = Date.parse('2026-03-02T12:00:00Z');
   let egress: Egress;
-  let server: MisbehavingServer;
+  const server = useMisbehavingServer('suite');
 
-  before(async () => {
-    server = await startMisbehavingServer();
+  before(() => {
     egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
   });
 
-  after(async () => {
-    await egress.close();
-    await server.close();
-  });
+  after(() => egress.close());
 
   const connectorWith = (auth: Partial<OAuth2Auth> = {}, hosts = [server.host]): OAuthConnector =>
     leastConnector({

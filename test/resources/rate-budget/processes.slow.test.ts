@@ -55,14 +55,20 @@ describe('processes that share a rate limit', () => {
     );
   });
 
-  it('use the share of one that died after its lease', async () => {
+  /** Creates two processes, and a function that makes a call in each of them. */
+  function createTwo(limit: number) {
     const cluster = createCluster();
-    const provider = createProvider(cluster.clock, { limit: 1_000, windowMs: 3_600_000 });
+    const provider = createProvider(cluster.clock, { limit, windowMs: 3_600_000 });
     const [one, other] = [cluster.start(), cluster.start()];
     const call = () => {
       one.call(provider, 'caller', 'one');
       other.call(provider, 'caller', 'other');
     };
+    return { cluster, provider, one, other, call };
+  }
+
+  it('use the share of one that died after its lease', async () => {
+    const { cluster, provider, one, other, call } = createTwo(1_000);
     await run(cluster, 3_000, { perSecond: 20, call });
     one.kill();
     await run(cluster, 40_000, { perSecond: 20, call });
@@ -74,13 +80,7 @@ describe('processes that share a rate limit', () => {
   });
 
   it('give one that was frozen beyond its lease no more than one that has just begun', async () => {
-    const cluster = createCluster();
-    const provider = createProvider(cluster.clock, { limit: 1_000, windowMs: 3_600_000 });
-    const [one, other] = [cluster.start(), cluster.start()];
-    const call = () => {
-      one.call(provider, 'caller', 'one');
-      other.call(provider, 'caller', 'other');
-    };
+    const { cluster, provider, one, other, call } = createTwo(1_000);
     await run(cluster, 3_000, { perSecond: 20, call });
     one.freeze();
     await run(cluster, 10_000, { perSecond: 20, call: () => other.call(provider, 'caller', 'other') });
@@ -96,16 +96,8 @@ describe('processes that share a rate limit', () => {
   });
 
   it('use the share of one that has no more calls within three seconds', async () => {
-    const cluster = createCluster();
-    const provider = createProvider(cluster.clock, { limit: 400, windowMs: 3_600_000 });
-    const [one, other] = [cluster.start(), cluster.start()];
-    await run(cluster, 1_000, {
-      perSecond: 50,
-      call: () => {
-        one.call(provider, 'caller', 'one');
-        other.call(provider, 'caller', 'other');
-      },
-    });
+    const { cluster, provider, one, other, call } = createTwo(400);
+    await run(cluster, 1_000, { perSecond: 50, call });
     expect(one.budgets.countHeld()).to.deep.equal({ shared: 1, alone: 0 });
     await run(cluster, 3_000);
     expect(one.budgets.countHeld()).to.deep.equal({ shared: 0, alone: 0 });

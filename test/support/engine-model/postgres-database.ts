@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Clock } from '../../../src/clock.ts';
-import { onCommit } from '../../../src/db/change.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createPoolShares } from '../../../src/db/pool-shares.ts';
 import { firstOf } from '../../../src/db/row.ts';
@@ -10,6 +9,7 @@ import { createDeliveries } from '../../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions } from '../../../src/events/subscriptions/subscriptions.ts';
 import { silentLog } from '../database.ts';
 import { ACCOUNT_ID, createStores } from '../events.ts';
+import { createLocalNotifier } from '../notifier.ts';
 import type { ModelDatabase } from './stored.ts';
 
 /** Number of turns without a statement after which no further statement is expected. */
@@ -44,7 +44,7 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
     },
   };
 
-  const notifier = createTransactionalNotifier();
+  const notifier = createLocalNotifier();
   const shares = createPoolShares({ knex, poolSize: 5 });
   const keyring = createKeyring(`model:${randomBytes(32).toString('base64')}`);
   const random = { bytes: randomBytes };
@@ -107,22 +107,5 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
     settle: async () => {
       for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns = isQuiet() ? quietTurns + 1 : 0) await turn();
     },
-  };
-}
-
-/** Creates the notifier of one process. Its messages are delivered when the transaction is committed. */
-function createTransactionalNotifier() {
-  const handlers = new Map<string, Set<(payload: string) => void>>();
-  const tell = (topic: string, payload: string) => handlers.get(topic)?.forEach((handler) => void handler(payload));
-  return {
-    publish: async (topic: string, payload: string, via?: Knex) => {
-      onCommit(via, () => tell(topic, payload));
-    },
-    subscribe: (topic: string, handler: (payload: string) => void) => {
-      handlers.set(topic, (handlers.get(topic) ?? new Set()).add(handler));
-      return () => handlers.get(topic)?.delete(handler);
-    },
-    onGap: () => () => undefined,
-    settle: async () => {},
   };
 }

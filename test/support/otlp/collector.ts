@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
+import { listen } from '../../../suite/listen.ts';
 import { stopServer } from '../../../suite/stop-server.ts';
 
 /** A span that the collector received. */
@@ -53,8 +53,7 @@ export async function startCollector(): Promise<Collector> {
     spans.push(...read(body));
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     spans,
