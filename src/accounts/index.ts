@@ -26,6 +26,9 @@ export interface AccountsNeighbours {
   readonly publicUrl: () => string;
 }
 
+/** The services of accounts and their users. */
+export type People = ReturnType<typeof composeAccounts>;
+
 /** Builds the services of accounts: organizations, accounts, users, their log-in, settings, the audit log, and idempotency. */
 export function composeAccounts(
   platform: Platform,

@@ -1,21 +1,14 @@
-import type { AccessKeys } from '../accounts/access-keys/index.ts';
 import { maskKey } from '../accounts/access-keys/key-text.ts';
 import { type AccessKey, type Selectable, selectionOf } from '../accounts/access-keys/scope.ts';
 import type { AccessKeyRow } from '../accounts/access-keys/store.ts';
-import type { Registry } from '../connector/registry.ts';
 import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface AccessKeyServices {
-  readonly accessKeys: AccessKeys;
-  readonly instances: Pick<Instances, 'getAll' | 'list'>;
-  readonly registry: Pick<Registry, 'connectors'>;
-}
 
 type AccessKeyView = OperationResult<'getAccessKey'>;
 
@@ -24,7 +17,7 @@ const PAGE_SIZE = 200;
 /** Maximum number of instances that `GET /keys/me` shows. */
 export const MOST_SHOWN = 500;
 
-export function createAccessKeyHandlers({ accessKeys, instances, registry }: AccessKeyServices, seal: PageSeal) {
+export function createAccessKeyHandlers({ accessKeys, instances, registry }: ApiServices, seal: PageSeal) {
   /** @throws AppError REQUEST_INVALID that names every instance and element that does not exist */
   async function assertScope(accountId: number, body: OperationBody<'createAccessKey'>): Promise<void> {
     const { instances: ids = [], elementKeys = [], objects, allow = [] } = body;

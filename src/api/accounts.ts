@@ -1,10 +1,11 @@
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
+import type { AccountRecord } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
 import { assertPrivilege } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
@@ -12,7 +13,7 @@ import { createPageTokens, type PageSeal } from './page-tokens.ts';
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createAccountHandlers({ accountRecords }: { readonly accountRecords: AccountRecords }, seal: PageSeal) {
+export function createAccountHandlers({ accountRecords }: ApiServices, seal: PageSeal) {
   async function update(principal: Principal, body: OperationBody<'updateAccount'>) {
     const { organizationId, accountId } = principal;
     const { externalId, name, description, active, ...rest } = body;

@@ -1,10 +1,8 @@
-import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
-import type { Registry } from '../connector/registry.ts';
-import type { FindDemoAccount } from '../connector/simulators/index.ts';
-import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
+import type { AuthorizationCaller, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
@@ -13,20 +11,13 @@ import { fieldsOf, listRows } from './row-listing.ts';
 
 type Hub = OperationResult<'listHubs'>[number];
 
-export interface ElementServices {
-  readonly registry: Registry;
-  readonly findDemoAccount: FindDemoAccount;
-  readonly activeElements: Pick<ActiveElements, 'inactiveOf' | 'setActive'>;
-  readonly authorizations: Pick<Authorizations, 'begin'>;
-}
-
 type ElementListing = Pick<OperationRequest<'listElements'>, 'principal' | 'query' | 'url'>;
 
 const ELEMENTS = fieldsOf('Element');
 const HUBS = fieldsOf('Hub');
 
 export function createElementHandlers(
-  { registry, findDemoAccount, activeElements, authorizations }: ElementServices,
+  { registry, findDemoAccount, activeElements, authorizations }: ApiServices,
   seal: PageSeal,
 ) {
   async function list({ principal: { accountId }, query, url }: ElementListing) {

@@ -1,6 +1,6 @@
 import type { FormulaJob } from '../formulas/jobs.ts';
-import type { TemplateRoom } from '../formulas/templates-room.ts';
 import { listHeaders } from '../http/response.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf } from './formulas.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
@@ -8,10 +8,7 @@ import { createPageTokens, type PageSeal } from './page-tokens.ts';
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createFormulaJobHandlers(
-  { formulas: { jobs } }: { readonly formulas: Pick<TemplateRoom, 'jobs'> },
-  seal: PageSeal,
-) {
+export function createFormulaJobHandlers({ formulas: { jobs } }: ApiServices, seal: PageSeal) {
   return {
     listJobs: async ({ principal: { accountId }, query, url }) => {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;

@@ -5,19 +5,14 @@ import type { FormulaInstanceQuery } from '../formulas/formula-instances.ts';
 import type { ListedInstance } from '../formulas/formula-instances-store.ts';
 import type { Formula, FormulaContent, Step, Trigger, Variable } from '../formulas/model.ts';
 import { toResourceDocument } from '../formulas/resource-document.ts';
-import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { FormulaVersion } from '../formulas/templates-store.ts';
 import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationQuery, OperationResult } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface FormulaServices {
-  readonly formulas: TemplateRoom;
-  /** Address of the API, without a slash at the end. */
-  readonly baseUrl: () => string;
-}
+import { BASE_PATH } from './server.ts';
 
 type FormulaView = OperationResult<'getFormula'>;
 type InstanceView = OperationResult<'getFormulaInstance'>;
@@ -31,7 +26,7 @@ interface Paged {
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, seal: PageSeal) {
+export function createFormulaHandlers({ formulas, publicUrl }: ApiServices, seal: PageSeal) {
   const { templates, parts, validation, formulaInstances } = formulas;
 
   /** Reads a page of formula instances of the account of the request. */
@@ -92,7 +87,7 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
     }),
     getFormulaDocument: async ({ principal, path }) => {
       const formula = await templates.get(callerOf(principal), path.id);
-      const body = toResourceDocument(formula, baseUrl());
+      const body = toResourceDocument(formula, publicUrl() + BASE_PATH);
       if (body === undefined) throw missing('documentation of formula', path.id);
       return { body };
     },

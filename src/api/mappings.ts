@@ -1,10 +1,7 @@
 import type { Principal } from '../accounts/accounts.ts';
 import type { Privilege } from '../accounts/privileges.ts';
 import type { Connector } from '../connector/contract.ts';
-import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
-import type { Templates } from '../formulas/templates.ts';
-import type { Instances } from '../instances/instances.ts';
 import type { MappingCaller } from '../mappings/changes.ts';
 import type { IgnoredFields, ShownDefinition, Written } from '../mappings/definitions.ts';
 import type { Mappings } from '../mappings/index.ts';
@@ -12,18 +9,12 @@ import { LEVELS, type Level } from '../mappings/model.ts';
 import type { Owner } from '../mappings/owner.ts';
 import type { ShownTransformation } from '../mappings/transformations.ts';
 import { assertPrivilege } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf as callerOfFormulas } from './formulas.ts';
 import { ofToken } from './instances.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
-
-export interface MappingServices {
-  readonly mappings: Mappings;
-  readonly formulas: { readonly templates: Pick<Templates, 'listUsages'> };
-  readonly registry: Pick<Registry, 'getConnector'>;
-  readonly instances: Pick<Instances, 'get'>;
-}
 
 /** An action on definitions and transformations, as the privileges name it. */
 type Action = 'create' | 'edit' | 'delete';
@@ -71,7 +62,7 @@ type FindOwner<Request> = (request: Request) => Found | Promise<Found>;
 const COMMON_RESOURCES = fieldsOf('CommonResource');
 const VDRS = fieldsOf('VdrEntry');
 
-export function createMappingHandlers({ mappings, formulas, registry, instances }: MappingServices, seal: PageSeal) {
+export function createMappingHandlers({ mappings, formulas, registry, instances }: ApiServices, seal: PageSeal) {
   const { definitions, transformations, commonResources, vdrs, catalogue } = mappings;
 
   const organization = ({ principal: { organizationId } }: OfPrincipal): Found => ({

@@ -1,14 +1,10 @@
-import { OPERATIONAL_URL, type Settings } from '../accounts/settings.ts';
+import { OPERATIONAL_URL } from '../accounts/settings.ts';
 import { AppError } from '../errors.ts';
-import type { Deliveries } from '../events/deliveries/deliveries.ts';
-import type { Endpoints } from '../events/endpoints/endpoints.ts';
 import { hostOf } from '../events/lease.ts';
-import { type Accepted, type FindSource, type NewEvent, wantsType } from '../events/model.ts';
-import type { Notifications } from '../events/notifications/notifications.ts';
-import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
+import { wantsType } from '../events/model.ts';
 import { listHeaders } from '../http/response.ts';
 import { instanceNotFound } from '../instances/instance.ts';
-import type { Instances } from '../instances/instances.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import {
   toAttemptView,
@@ -22,24 +18,13 @@ import { splitType, TEST_TYPE } from './events.ts';
 import type { Handlers } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
-export interface NotificationServices {
-  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;
-  readonly deliveries: Deliveries;
-  readonly notifications: Pick<Notifications, 'list'>;
-  readonly endpoints: Pick<Endpoints, 'create' | 'update' | 'changed' | 'judge'>;
-  readonly instances: Pick<Instances, 'findByCallback' | 'list'>;
-  readonly findSource: FindSource;
-  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  readonly settings: Pick<Settings, 'get'>;
-}
-
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 /** Members of a subscription that change while deliveries are sent. */
 const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 
-export function createNotificationHandlers(services: NotificationServices, seal: PageSeal) {
+export function createNotificationHandlers(services: ApiServices, seal: PageSeal) {
   const { subscriptions, endpoints, deliveries, notifications, instances, settings } = services;
   const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
 

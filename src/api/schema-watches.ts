@@ -1,6 +1,7 @@
 import { listHeaders } from '../http/response.ts';
-import type { Schemas, Watch } from '../schemas/index.ts';
+import type { Watch } from '../schemas/index.ts';
 import type { ChangeRow } from '../schemas/watch-store.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
@@ -12,10 +13,7 @@ const WATCHES = fieldsOf('SchemaWatch');
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createSchemaWatchHandlers(
-  schemas: Pick<Schemas, 'list' | 'get' | 'watch' | 'unwatch' | 'listChanges'>,
-  seal: PageSeal,
-) {
+export function createSchemaWatchHandlers({ schemas }: ApiServices, seal: PageSeal) {
   return {
     listSchemaWatches: async ({ principal: { accountId }, path: { id }, query, url }) => {
       const listing = {

@@ -1,18 +1,13 @@
 import type { Principal } from '../accounts/accounts.ts';
 import { ROLE_KEYS } from '../accounts/privileges.ts';
-import type { Secrets } from '../accounts/secrets.ts';
-import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
+import type { CreatedUser, UserChanges, UserRow, UserScope } from '../accounts/users.ts';
 import { AppError } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
 import { toSecretView } from './organizations.ts';
 import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface UserServices {
-  readonly users: Users;
-  readonly secrets: Secrets;
-}
 
 type UserView = OperationResult<'getUser'>;
 
@@ -29,7 +24,7 @@ interface Named extends Pick<OperationRequest<'updateUser'>, 'principal' | 'sess
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal) {
+export function createUserHandlers({ users, secrets }: ApiServices, seal: PageSeal) {
   async function listPage({ accountId }: Principal, scope: UserScope, { query, url }: PageRequest) {
     const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const tokens = createPageTokens(seal, `users:${JSON.stringify([scope, where])}`);
