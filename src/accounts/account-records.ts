@@ -49,15 +49,13 @@ export function createAccountRecords(
      * Lists accounts from old to new. The query counts for the share of the caller's account.
      * @throws AppError for an invalid `where`
      */
-    list: async (
+    list: (
       { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
       query: AccountQuery,
-    ) => {
-      const { rows, last } = await listPage(FILTERABLE_ACCOUNT, query, (selection) =>
+    ) =>
+      listPage(FILTERABLE_ACCOUNT, query, (selection) =>
         shares.list(accountId, (via) => createAccountStore(via).list(organizationId, selection)),
-      );
-      return { accounts: rows, nextAfterId: last?.id };
-    },
+      ),
 
     /**
      * Creates an account. Name and description default to the external id.

@@ -105,12 +105,10 @@ export function createInvitations(
      * Lists invitations from old to new.
      * @throws AppError WHERE_SYNTAX, WHERE_INVALID
      */
-    list: async (accountId: number, query: PageQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_INVITATION, query, (selection) =>
+    list: (accountId: number, query: PageQuery) =>
+      listPage(FILTERABLE_INVITATION, query, (selection) =>
         shares.list(accountId, (via) => createInvitationStore(via).list(accountId, selection)),
-      );
-      return { invitations: rows, nextAfterId: last?.id };
-    },
+      ),
 
     /**
      * Revokes an invitation.

@@ -207,12 +207,10 @@ export function createUsers(
      * Lists users from old to new, as the account may see them.
      * @throws AppError WHERE_SYNTAX, WHERE_INVALID
      */
-    list: async (readerAccountId: number, scope: UserScope, query: PageQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
+    list: (readerAccountId: number, scope: UserScope, query: PageQuery) =>
+      listPage(FILTERABLE_USER, query, (selection) =>
         shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
-      );
-      return { users: rows, nextAfterId: last?.id };
-    },
+      ),
 
     assertMayAdd,
 

@@ -2,18 +2,15 @@ import { maskKey } from '../accounts/access-keys/key-text.ts';
 import { type AccessKey, type Selectable, selectionOf } from '../accounts/access-keys/scope.ts';
 import type { AccessKeyRow } from '../accounts/access-keys/store.ts';
 import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
-import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { missing } from '../shared-errors.ts';
 import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
 type AccessKeyView = OperationResult<'getAccessKey'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 /** Maximum number of instances that `GET /keys/me` shows. */
 export const MOST_SHOWN = 500;
 
@@ -51,14 +48,12 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Api
       return { body: { ...toKeyView(key), key: secret } };
     },
 
-    listAccessKeys: async ({ principal, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const { accountId, userId } = principal;
-      const tokens = createPageTokens(seal, JSON.stringify(['keys', accountId, userId, where]));
-      const found = await accessKeys.list(principal, { where, limit, afterId: tokens.read(nextPage) });
-      const body = found.keys.map(toKeyView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
-    },
+    listAccessKeys: ({ principal, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['keys', principal.accountId, principal.userId, request.query.where],
+        read: (page) => accessKeys.list(principal, page),
+        toView: toKeyView,
+      }),
 
     getOwnAccessKey: async ({ principal: { accountId }, key }) => {
       if (key === undefined) throw new AppError('FORBIDDEN', 'This request has no access key. Send `Bearer ck_…`.');

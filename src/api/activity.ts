@@ -20,7 +20,7 @@ import {
 } from './activity-view.ts';
 import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
-import { createPositionTokens } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE } from './page-tokens.ts';
 
 interface Listing extends Pick<ActivityQuery, 'kind' | 'fields' | 'instanceId'> {
   readonly name: 'activity' | 'usage';
@@ -47,9 +47,6 @@ const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
   'formula-executions': { metric: 'formula_execution', isCounted: always, detailsOf: () => ({}) },
   'formulas-created': { metric: 'formula', isCounted: always, detailsOf: () => ({}) },
 };
-
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 
 export function createActivityHandlers(
   { activity: { history, usage }, instances, registry }: ApiServices,

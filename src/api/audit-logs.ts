@@ -6,7 +6,7 @@ import { missing, reversedPeriod } from '../shared-errors.ts';
 import type { AuditTarget } from './access.ts';
 import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type EntryView = OperationResult<'listAuditLogs'>[number];
 
@@ -20,8 +20,6 @@ interface Reading {
 /** The selected part of the audit log. */
 type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 const COMMON_RESOURCE: AuditTarget = 'common-resource';
 const FORMULA: AuditTarget = 'formula';

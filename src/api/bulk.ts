@@ -16,11 +16,9 @@ import { chooseType } from '../resources/media.ts';
 import type { ApiServices } from './api-services.ts';
 import { withPointers } from './body-faults.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { createPageTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 import { inHub } from './records.ts';
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
 export function createBulkHandlers({ bulk }: ApiServices, seal: PageSeal) {

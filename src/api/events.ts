@@ -8,12 +8,10 @@ import { parseJson } from '../numbers/exact-json.ts';
 import type { ApiServices } from './api-services.ts';
 import { ofToken } from './instances.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type EventView = OperationResult<'listInstanceEvents'>[number];
 
-/** The defaults of the spec. */
-const PAGE_SIZE = 200;
 /** Type of a test event. */
 export const TEST_TYPE = 'test.created';
 

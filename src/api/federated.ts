@@ -6,12 +6,10 @@ import type { Instance } from '../instances/instance.ts';
 import { createFederatedLists, type FederatedPosition } from '../resources/federated.ts';
 import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationQuery } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 /** Maximum number of instances of one list. */
 const MOST_INSTANCES = 500;
-/** The defaults of the spec. */
-const PAGE_SIZE = 200;
 const MAX_PROVIDER_CALLS = 25;
 
 export function createFederatedHandlers({ instances, resources }: ApiServices, seal: PageSeal) {

@@ -6,7 +6,7 @@ import { listHeaders } from '../http/response.ts';
 import type { ApiServices } from './api-services.ts';
 import { callerOf } from './formulas.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { createPageTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type ExecutionView = OperationResult<'getFormulaExecution'>;
 type StepView = OperationResult<'getFormulaStepExecution'>;
@@ -16,7 +16,6 @@ interface Paged {
   readonly url: string;
 }
 
-const PAGE_SIZE = 200;
 /** Maximum number of steps in the response about one execution. */
 const MOST_STEPS = 5_000;
 

@@ -20,7 +20,7 @@ import {
   toNewInstanceView,
 } from './instance-view.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
-import { createPositionTokens } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE } from './page-tokens.ts';
 
 interface PageRequest {
   readonly query: OperationQuery<'listElementInstances'> & Pick<OperationQuery<'listInstances'>, 'hydrate'>;
@@ -31,8 +31,6 @@ interface PageRequest {
 /** Members that may change by themselves between reading an instance and writing it back. */
 const DRIFTING = ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil', 'lastCallDate', 'lastError'];
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 /** Default duration of trace logging in seconds, as in the spec. */
 const TRACE_SECONDS = 3_600;
 

@@ -326,14 +326,15 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
       return { body, headers: { 'Elements-Returned-Count': body.length } };
     },
 
-    listCommonResources: async ({ principal, query, url }) => {
-      const names = await commonResources.listNames(principal);
-      const rows = names.map((name) => ({ name }));
-      const context = ['common-resources', principal.accountId];
-      const listing = { queryable: COMMON_RESOURCES, positionOf: ({ name }: { name: string }) => name, context };
-      const page = listRows(seal, rows, listing, { query, url });
+    listCommonResources: async ({ principal, ...request }) => {
+      const names = (await commonResources.listNames(principal)).map((name) => ({ name }));
+      const page = listRows(seal, names, request, {
+        queryable: COMMON_RESOURCES,
+        positionOf: ({ name }) => name,
+        context: ['common-resources', principal.accountId],
+      });
       const body: CommonResourceView[] = [];
-      for (const { name } of page.rows) body.push(toCommonResourceView(await commonResources.get(principal, name)));
+      for (const { name } of page.body) body.push(toCommonResourceView(await commonResources.get(principal, name)));
       return { body, headers: page.headers };
     },
     putCommonResource: async ({ principal, body }) => {
@@ -365,13 +366,14 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
     listVdrs: async ({ principal, query, url }) => {
       const { systemOnly = false } = query;
       const rows = (await vdrs.list(principal, { systemOnly })).map((row) => ({ ...row }));
-      const context = ['vdrs', principal.accountId, systemOnly];
-      const positionOf = ({ name, level, id }: (typeof rows)[number]) => `${name} ${level} ${id}`;
       // Clients that export all definitions read one page.
       const isWhole = query.pageSize === undefined && query.nextPage === undefined;
-      const asked = isWhole ? { ...query, pageSize: rows.length } : query;
-      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query: asked, url });
-      return { body: page.rows, headers: page.headers };
+      const request = { query: isWhole ? { ...query, pageSize: rows.length } : query, url };
+      return listRows(seal, rows, request, {
+        queryable: VDRS,
+        positionOf: ({ name, level, id }) => `${name} ${level} ${id}`,
+        context: ['vdrs', principal.accountId, systemOnly],
+      });
     },
     importVdr: async ({ principal, body }) => {
       const written = await vdrs.import(callerOf(principal, 'edit'), body, getInstanceOf(principal));

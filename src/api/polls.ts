@@ -20,15 +20,12 @@ export function createPollHandlers({ polls }: ApiServices, { keys, clock }: Plat
   }
 
   return {
-    listInstancePolls: async ({ principal: { accountId }, path: { id }, query, url }) => {
-      const listing = {
+    listInstancePolls: async ({ principal: { accountId }, path: { id }, ...request }) =>
+      listRows(keys, await list(accountId, id), request, {
         queryable: POLLS,
-        positionOf: ({ resource }: PollView) => resource,
+        positionOf: ({ resource }) => resource,
         context: ['polls', accountId, id],
-      };
-      const { rows, headers } = listRows(keys, await list(accountId, id), listing, { query, url });
-      return { body: rows, headers };
-    },
+      }),
 
     runInstancePoll: async ({ principal: { accountId }, path: { id: instanceId, resource } }) => {
       await polls.runNow({ accountId, instanceId, resource });

@@ -160,10 +160,9 @@ export function createSessions(
      */
     list: async (accountId: number, query: PageQuery) => {
       await store.expire(accountId, now());
-      const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
+      return listPage(FILTERABLE_SESSION, query, (selection) =>
         shares.list(accountId, (via) => createSessionStore(via).list(accountId, selection)),
       );
-      return { sessions: rows, nextAfterId: last?.id };
     },
 
     /**

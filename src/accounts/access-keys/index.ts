@@ -99,10 +99,9 @@ export function createAccessKeys(
     list: async (principal: Principal, query: PageQuery) => {
       const { accountId, userId } = principal;
       const owner = seesAll(principal) ? undefined : userId;
-      const { rows, last } = await listPage(FILTERABLE_KEY, query, (selection) =>
+      return listPage(FILTERABLE_KEY, query, (selection) =>
         shares.list(accountId, (via) => createAccessKeyStore(via).list(accountId, owner, selection)),
       );
-      return { keys: rows, nextAfterId: last?.id };
     },
 
     /**

@@ -184,9 +184,8 @@ export function createDeliveries(
         const selection = { condition, newestFirst, afterId };
         const rows = await createDeliveryListingStore(via).list(accountId, selection, limit + 1);
         const page = rows.slice(0, limit);
-        const deliveries = await describe(via, accountId, page, hasPayloads);
-        const last = deliveries.at(-1);
-        return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
+        const shown = await describe(via, accountId, page, hasPayloads);
+        return { rows: shown, last: rows.length > shown.length ? shown.at(-1) : undefined };
       });
     },
 

@@ -113,12 +113,10 @@ export function createNotifications(
      * Lists notifications.
      * @throws AppError for an invalid `where`
      */
-    list: async (accountId: number, query: NotificationQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
+    list: (accountId: number, query: NotificationQuery) =>
+      listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
         shares.list(accountId, (via) => createNotificationStore(via).list(accountId, selection)),
-      );
-      return { notifications: rows, nextAfterId: last?.id };
-    },
+      ),
   };
 }
 

@@ -189,7 +189,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
         const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
           createSubscriptionStore(via).list(accountId, selection),
         );
-        return { subscriptions: await show(via, accountId, rows), nextAfterId: last?.id };
+        return { rows: await show(via, accountId, rows), last };
       }),
 
     /**
