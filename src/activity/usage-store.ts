@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Interval, Period } from './intervals.ts';
@@ -41,12 +41,10 @@ export function createUsageStore(knex: Knex) {
              select coalesce(mine, 0) + coalesce(theirs, 0)
              from unnest(u.durations, excluded.durations) with ordinality as d(mine, theirs, bucket) order by bucket)`,
         [
-          arrayLiteral(tallies.map(({ accountId }) => accountId)),
-          arrayLiteral(tallies.map(({ metric }) => metric)),
-          arrayLiteral(tallies.map(({ elementKey }) => elementKey)),
+          ...columnLiterals(tallies, ['accountId', 'metric', 'elementKey']),
           arrayLiteral(tallies.map(({ atMs }) => new Date(atMs).toISOString())),
           arrayLiteral(tallies.map(({ durations }) => arrayLiteral(durations))),
-          ...NUMBERS.map((name) => arrayLiteral(tallies.map((tally) => tally[name]))),
+          ...columnLiterals(tallies, NUMBERS),
         ],
       );
     },

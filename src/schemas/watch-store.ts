@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
@@ -142,9 +142,7 @@ export function createWatchStore(knex: Knex) {
       const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
         leaseUntil,
         later,
-        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
-        arrayLiteral(checks.map(({ due }) => due)),
-        arrayLiteral(checks.map(({ isUsable }) => isUsable)),
+        ...columnLiterals(checks, ['instanceId', 'due', 'isUsable']),
         arrayLiteral(checks.map(() => randomUUID())),
         accountId ?? null,
         now,
@@ -186,12 +184,7 @@ export function createWatchStore(knex: Knex) {
 
     /** Extends the leases that this process still holds. */
     renew: async (checks: readonly (CheckKey & { readonly lease: string })[], leaseUntil: Date): Promise<void> => {
-      await knex.raw(RENEW, [
-        leaseUntil,
-        arrayLiteral(checks.map(({ accountId }) => accountId)),
-        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
-        arrayLiteral(checks.map(({ lease }) => lease)),
-      ]);
+      await knex.raw(RENEW, [leaseUntil, ...columnLiterals(checks, ['accountId', 'instanceId', 'lease'])]);
     },
 
     /** Stores the outcome of a check and releases it, unless another process has it. */
