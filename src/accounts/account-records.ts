@@ -20,14 +20,12 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-export interface AccountQuery extends PageQuery {
+interface AccountQuery extends PageQuery {
   /** Restricts the list to the account with this id. */
   readonly id?: number | undefined;
 }
 
 /** The service that manages the accounts of organizations. Every process applies a change at once. */
-export type AccountRecords = ReturnType<typeof createAccountRecords>;
-
 export function createAccountRecords(
   { knex, notifier, shares }: Pick<Platform, 'knex' | 'notifier' | 'shares'>,
   {

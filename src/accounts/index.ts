@@ -18,7 +18,7 @@ import { createUsers } from './users.ts';
 export { writeCredentials } from './credentials-file.ts';
 export { createAccountRemoval };
 
-export interface AccountsNeighbours {
+interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   readonly auditRetentionDays: number;

@@ -29,7 +29,7 @@ export interface UserChanges {
   readonly password?: string | undefined;
 }
 
-export interface NewUser extends UserChanges {
+interface NewUser extends UserChanges {
   readonly email: string;
   readonly firstName: string;
   readonly lastName: string;
@@ -38,14 +38,14 @@ export interface NewUser extends UserChanges {
 }
 
 /** User who is about to be added. */
-export interface AddedUser {
+interface AddedUser {
   readonly accountId: number;
   readonly email: string;
   readonly roles: readonly RoleKey[];
 }
 
 /** Work in the transaction that adds a user, and the values that the audit entry gets from it. */
-export interface AlongWithUser {
+interface AlongWithUser {
   readonly work: (via: Knex.Transaction, userId: number) => Promise<void>;
   readonly noted: Readonly<Record<string, unknown>>;
 }

@@ -28,7 +28,7 @@ export type ActivityKind = 'request' | RunKind | 'all';
 
 type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
-export interface ActivitySelection {
+interface ActivitySelection {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
   /** Whether the console's own reads are included. Default: true. */
@@ -122,8 +122,6 @@ interface PackedRow extends StoredColumns {
   readonly calls: readonly PackedCall[] | null;
   readonly scripts: ActivityScripts | null;
 }
-
-export type ActivityStore = ReturnType<typeof createActivityStore>;
 
 /** Creates the store of activity. Every statement that reads names the account, so that it cannot return a row of another tenant. */
 export function createActivityStore(knex: Knex) {

@@ -6,13 +6,11 @@ import type { Interval, Period } from './intervals.ts';
 import type { CountedMetric, Tally } from './tallies.ts';
 
 /** Owner of usage: an account, or all accounts of an organization. */
-export type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
+type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
 
 type TallyRow = Omit<Tally, 'atMs'> & { readonly at: Date };
 
 const NUMBERS = ['count', 'clientErrors', 'serverErrors', 'totalUs', 'minUs', 'maxUs'] as const;
-
-export type UsageStore = ReturnType<typeof createUsageStore>;
 
 /** Creates the store of the tables `usage_minute`, `usage_hour` and `usage_day`. */
 export function createUsageStore(knex: Knex) {

@@ -12,7 +12,7 @@ import { type PageSeal, respondWithPage } from './page-tokens.ts';
 type AccessKeyView = OperationResult<'getAccessKey'>;
 
 /** Maximum number of instances that `GET /keys/me` shows. */
-export const MOST_SHOWN = 500;
+const MOST_SHOWN = 500;
 
 export function createAccessKeyHandlers({ accessKeys, instances, registry }: ApiServices, seal: PageSeal) {
   /** @throws AppError REQUEST_INVALID that names every instance and element that does not exist */
@@ -92,7 +92,7 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Api
 }
 
 /** Lists the instances that a key reaches, oldest first. */
-export async function listInstancesOf(
+async function listInstancesOf(
   instances: Pick<Instances, 'list'>,
   { accountId, key, limit }: { readonly accountId: number; readonly key: AccessKey; readonly limit: number },
 ): Promise<readonly Instance[]> {

@@ -64,7 +64,7 @@ export type Authorized =
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
 
 /** The sender of a request with an access key. */
-export interface KeyCaller extends Caller {
+interface KeyCaller extends Caller {
   readonly key: AccessKey;
 }
 
@@ -76,7 +76,7 @@ export interface KeyCaller extends Caller {
  */
 export type IdentifyKey = (request: Request, response: Response) => Promise<KeyCaller>;
 
-export interface AuthorizationParts {
+interface AuthorizationParts {
   readonly innerCallers: InnerCallers;
   readonly sessionCookie: SessionCookie;
   readonly callerLimits: CallerLimits;

@@ -11,7 +11,7 @@ import { refuse } from './authorization.ts';
 import type { Handlers, OperationResponse, OperationResult } from './operation.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-export interface ConsoleParts extends Pick<Platform, 'log'> {
+interface ConsoleParts extends Pick<Platform, 'log'> {
   readonly sessionCookie: SessionCookie;
 }
 

@@ -10,7 +10,7 @@ import type { ApiServices } from './api-services.ts';
 import type { Audit } from './audit.ts';
 import { type Caller, unknownPath } from './authorization.ts';
 
-export interface FormulaResourceParts {
+interface FormulaResourceParts {
   readonly audit: Audit;
   readonly bodyBudget: ByteBudget;
   /** Whether an `Authorization` header is a ticket of this process. */

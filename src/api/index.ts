@@ -54,7 +54,7 @@ import { createWebhookHandler } from './webhooks.ts';
 export { RESERVED_SEGMENTS } from './authorization.ts';
 export { BASE_PATH } from './server.ts';
 
-export interface Api {
+interface Api {
   /** Calls an operation as a user and an instance, without a port and without secrets. */
   readonly call: CallInside;
   /** Ends the connections of these calls. */
@@ -67,13 +67,13 @@ export interface Api {
 }
 
 /** A request of this process to its own API. */
-export interface InsideRequest extends Omit<InnerRequest, 'path'> {
+interface InsideRequest extends Omit<InnerRequest, 'path'> {
   readonly caller: InnerCaller;
   /** Path below the base path, with its query. */
   readonly path: string;
 }
 
-export type CallInside = (request: InsideRequest) => Promise<InnerResponse>;
+type CallInside = (request: InsideRequest) => Promise<InnerResponse>;
 
 /** Bytes. As one account may have half of it, the largest body that is taken always fits. */
 const LEAST_BODY_MEMORY = 16 * 1024 * 1024;

@@ -45,40 +45,26 @@ export async function respondWithPage<Row, View>(
   return { body: rows.map(toView), headers: listHeaders(rows.length, { url, token: tokens.write(last?.id) }) };
 }
 
-/** Page tokens of one listing with its filters. The token of another listing is rejected. */
-export interface PageTokens {
-  /**
-   * Reads a page token.
-   * @throws AppError REQUEST_INVALID
-   */
-  readonly read: (token: string | undefined) => number | undefined;
-  readonly write: (afterId: number | undefined) => string | undefined;
-}
-
-export function createPageTokens(pageSeal: PageSeal, context: string): PageTokens {
+/** Creates the page tokens of one listing with its filters. The token of another listing is rejected. */
+export function createPageTokens(pageSeal: PageSeal, context: string) {
   const { read, write } = createPositionTokens(pageSeal, context);
   return {
-    read: (token) => {
+    /**
+     * Reads a page token.
+     * @throws AppError REQUEST_INVALID
+     */
+    read: (token: string | undefined): number | undefined => {
       const position = read(token);
       return position === undefined ? undefined : Number(position);
     },
-    write: (afterId) => write(afterId?.toString()),
+    write: (afterId: number | undefined) => write(afterId?.toString()),
   };
 }
 
-/** Variant of `PageTokens` for lists whose positions are texts. */
-export interface PositionTokens {
-  /**
-   * Reads a page token.
-   * @throws AppError REQUEST_INVALID
-   */
-  readonly read: (token: string | undefined) => string | undefined;
-  readonly write: (position: string | undefined) => string | undefined;
-}
-
-export function createPositionTokens({ seal, open }: PageSeal, context: string): PositionTokens {
+/** Variant of `createPageTokens` for lists whose positions are texts. */
+export function createPositionTokens({ seal, open }: PageSeal, context: string) {
   return {
-    read: (token) => {
+    read: (token: string | undefined): string | undefined => {
       if (token === undefined) return undefined;
       const position = open(token, context);
       if (position !== undefined) return position;
@@ -86,6 +72,6 @@ export function createPositionTokens({ seal, open }: PageSeal, context: string):
         'nextPage does not belong to this listing. Send the token of the previous page, with the same filters.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
-    write: (position) => (position === undefined ? undefined : seal(position, context)),
+    write: (position: string | undefined) => (position === undefined ? undefined : seal(position, context)),
   };
 }

@@ -11,7 +11,7 @@ import {
 import { createPositionTokens, PAGE_SIZE, type PageRequest, type PageSeal } from './page-tokens.ts';
 
 /** A list whose rows are in memory in the form of the response. */
-export interface RowListing<Row> {
+interface RowListing<Row> {
   /** Fields that `where` may name, see `fieldsOf`. */
   readonly queryable: Queryable;
   /** Returns the position of a row, a unique text. Rows are sorted by these texts. */

@@ -15,7 +15,7 @@ import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, refuseOtherMethods, wrongMethod } from './problem.ts';
 
-export interface ServiceRouterParts {
+interface ServiceRouterParts {
   readonly role: Role;
   /** Undefined when this port does not serve metrics. */
   readonly metrics: RequestHandler | undefined;

@@ -47,7 +47,7 @@ export interface AwaitingPoll extends PollKey {
   readonly mappedObject: string;
 }
 
-export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
+type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
 /** A version of a record, as the hash of its id and the hash of the values that distinguish its versions. */
 export interface SeenVersion {
@@ -65,7 +65,7 @@ export interface NewlySeen extends SeenVersion {
 }
 
 /** A seen record, with the number of consecutive complete lists that lacked it. */
-export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
+type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
 /** The pollers that an instance wants under a version of its settings. */
 interface SyncedInstance {
@@ -85,7 +85,7 @@ interface FoundPoll extends RowOf<'poll', 'account_id' | 'instance_id' | 'resour
 }
 
 /** Result of claiming pollers. */
-export interface Claim {
+interface Claim {
   readonly claimed: readonly ClaimedPoll[];
   /** Number of pollers that were stopped because their instance must not be polled any more. `revive` or `sync` makes them due again. */
   readonly stopped: number;

@@ -18,7 +18,7 @@ import { type CheckRow, type CheckScope, createWatchStore, FILTERABLE_CHANGE, ty
 
 export { createComplaints } from './complaints.ts';
 
-export interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
+interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
   readonly mappings: Pick<Mappings, 'onChange' | 'inForce'>;
   readonly resources: Pick<

@@ -12,7 +12,7 @@ import type { SchemaChange } from './compare.ts';
 import type { Shape } from './shape.ts';
 
 /** The instance whose objects are checked. */
-export type CheckKey = RowOf<'schema_check', 'account_id' | 'instance_id'>;
+type CheckKey = RowOf<'schema_check', 'account_id' | 'instance_id'>;
 
 export type WatchKey = RowOf<'schema_watch', 'account_id' | 'instance_id' | 'object_name'>;
 
@@ -67,7 +67,7 @@ export interface CheckScope {
 }
 
 /** A difference with the shape that it leads to. */
-export interface Drift {
+interface Drift {
   readonly key: WatchKey;
   /** The version of the settings that the shape was read with. */
   readonly settingsVersion: number;

@@ -8,7 +8,7 @@ import type { NewRow, OtherDelivery, StoredColumns, StoredDelivery, StoredRow } 
 export type { NewRow, OtherDelivery, StoredDelivery, StoredRow };
 
 /** An event of which only its key is stored. */
-export interface KeyedEvent {
+interface KeyedEvent {
   readonly accountId: number;
   readonly eventId: string;
   readonly keyHash: Buffer | undefined;

@@ -33,7 +33,7 @@ export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
   readonly record: EventRecord | null;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   /** A filter in the query language over `DELIVERY_FIELDS`. */
   readonly where?: string | undefined;
   /** Whether the newest deliveries come first. Default: the oldest. */
@@ -44,7 +44,7 @@ export interface DeliveryQuery {
   readonly hydrate: boolean;
 }
 
-export interface Released {
+interface Released {
   /** Subscriptions that were deactivated. */
   readonly reactivated: number;
   /** Deliveries that were queued. */
@@ -52,13 +52,13 @@ export interface Released {
 }
 
 /** Platform parts that deliveries need. */
-export interface DeliveryPlatform extends Pick<Platform, 'knex'> {
+interface DeliveryPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Platform['notifier'], 'publish'>;
   readonly clock: Pick<Platform['clock'], 'now'>;
 }
 
-export interface DeliveryNeighbours {
+interface DeliveryNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate' | 'remove'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
 }

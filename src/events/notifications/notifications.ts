@@ -13,12 +13,12 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 
 export type Notification = NotificationRow;
 
-export interface NotificationQuery extends PageQuery {
+interface NotificationQuery extends PageQuery {
   /** Whether the newest notifications come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
 }
 
-export interface NotificationNeighbours {
+interface NotificationNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'ensure'>;
   readonly settings: Pick<Settings, 'get'>;
 }

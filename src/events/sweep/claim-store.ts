@@ -49,7 +49,7 @@ export interface StoredBody extends RowOf<'event', 'payload'> {
   readonly traceparent?: string | null;
 }
 
-export interface ClaimInput {
+interface ClaimInput {
   readonly owner: string;
   readonly now: Date;
 }
