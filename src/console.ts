@@ -2,23 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bundle, Entry, Script } from '../console/build.ts';
 
-/** The pages that people look at, as files for their browsers. */
-export interface Console {
-  /** Returns a page. `data` becomes `data-…` attributes for its scripts, percent-encoded. */
-  readonly page: (entry: Entry, data?: PageData) => Promise<string>;
-  /** Returns a file by its name; undefined for an unknown name. */
-  readonly file: (name: string) => Promise<Uint8Array | undefined>;
-  /** Returns a script that is not part of the console's pages, such as `connect.js`. */
-  readonly script: (script: Script) => Promise<ScriptFile>;
-}
+export type Console = ReturnType<typeof createConsole>;
 
 export type PageData = Readonly<Record<string, string>>;
-
-/** The bytes of a script with its path. */
-export interface ScriptFile {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
 
 const FILES_PATH = '/console/assets';
 
@@ -31,8 +17,8 @@ const TITLES: Readonly<Record<Entry, string>> = {
   'connect-refused': 'Connect an account',
 };
 
-/** Serves the files in `generated/console`; where there are none, builds them when a page is first requested. */
-export function createConsole(): Console {
+/** Serves the pages that people look at, as files for their browsers: those in `generated/console`; where there are none, builds them when a page is first requested. */
+export function createConsole() {
   let opened: Promise<OpenBundle> | undefined;
   const open = async () => {
     opened ??= openBundle();
@@ -44,9 +30,12 @@ export function createConsole(): Console {
     }
   };
   return {
-    page: async (entry, data = {}) => printPage((await open()).bundle, entry, data),
-    file: async (name) => (await open()).files.get(name)?.(),
-    script: async (script) => {
+    /** Returns a page. `data` becomes `data-…` attributes for its scripts, percent-encoded. */
+    page: async (entry: Entry, data: PageData = {}) => printPage((await open()).bundle, entry, data),
+    /** Returns a file by its name; undefined for an unknown name. */
+    file: async (name: string) => (await open()).files.get(name)?.(),
+    /** Returns a script that is not part of the console's pages, such as `connect.js`, with its path. */
+    script: async (script: Script) => {
       const { bundle, files } = await open();
       const name = bundle.scripts[script];
       const bytes = await files.get(name)?.();

@@ -219,7 +219,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 }
 
 /** A suggestion for a message, and for `details`. */
-export interface Suggestion {
+interface Suggestion {
   /** ` Did you mean 'x'?`, or an empty text without a similar name. */
   readonly hint: string;
   readonly nearest: { readonly nearest?: string };

@@ -21,7 +21,7 @@ export interface Logger extends Readonly<Record<Level, Write>> {
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   /** Redacts the secrets of the process. */
   readonly redactor?: Redactor;

@@ -34,7 +34,7 @@ export function measureBuild(metrics: Metrics): void {
   build.set({ version: manifest.version, node_version: process.version }, 1);
 }
 
-export interface MetricOptions<Label extends string> {
+interface MetricOptions<Label extends string> {
   /** `causeway_…`, with its unit at the end, e.g. `_seconds`. */
   readonly name: string;
   readonly help: string;

@@ -10,7 +10,7 @@ import type { Redactor } from './redaction.ts';
  */
 
 /** The client of a token request (RFC 6749, section 2). */
-export interface TokenClient {
+interface TokenClient {
   readonly clientId: string;
   readonly clientSecret: string;
 }

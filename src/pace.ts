@@ -2,17 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
 /** Divides long work into slices, so that other requests run in between. */
-export interface Pacer {
-  /** Returns whether the slice has lasted long enough to pause. */
-  readonly isDue: () => boolean;
-  /** Begins a slice, after a wait that blocked nobody. */
-  readonly begin: () => void;
-  /**
-   * Ends the slice and lets all other ready work run first.
-   * @throws the reason of the signal if it has aborted
-   */
-  readonly pause: () => Promise<void>;
-}
+export type Pacer = ReturnType<typeof createPacer>;
 
 /** The maximum time that one request may add to the wait of all others. A thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
@@ -20,17 +10,23 @@ const SLICE_MS = 5;
 const SLICE_BEHIND_CALLERS_MS = 1;
 
 /** Creates a pacer whose first slice begins now. In work behind callers, each pause lasts until the requests of callers have ended. */
-export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK): Pacer {
+export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK) {
   const givesWay = behind.getStore() === true;
   const sliceMs = givesWay ? SLICE_BEHIND_CALLERS_MS : SLICE_MS;
   let startedAtMs = steady();
-  const begin = () => {
+  const begin = (): void => {
     startedAtMs = steady();
   };
   return {
-    isDue: () => steady() - startedAtMs >= sliceMs,
+    /** Returns whether the slice has lasted long enough to pause. */
+    isDue: (): boolean => steady() - startedAtMs >= sliceMs,
+    /** Begins a slice, after a wait that blocked nobody. */
     begin,
-    pause: async () => {
+    /**
+     * Ends the slice and lets all other ready work run first.
+     * @throws the reason of the signal if it has aborted
+     */
+    pause: async (): Promise<void> => {
       await (givesWay ? callers.takeTurnBehind() : takeTurn());
       signal.throwIfAborted();
       begin();
@@ -53,18 +49,8 @@ const LONGEST_WAIT_MS = 8;
  */
 const LATELY_MS = 1_000;
 
-/** The requests that are in progress in a process, and the queue of work behind them. */
-export interface Callers {
-  /**
-   * Notes that a request began.
-   * @returns a function to call once when the request has ended
-   */
-  readonly came: () => () => void;
-  /** Resolves when the next slice of work behind the requests may begin: when no request is in progress, or after a while. */
-  readonly takeTurnBehind: () => Promise<void>;
-}
-
-export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
+/** Creates the count of the requests in progress in a process, and the queue of work behind them. */
+export function createCallers(clock: Pick<Clock, 'steady' | 'after'>) {
   const resting = new Set<() => void>();
   let count = 0;
   let lastAtMs = Number.NEGATIVE_INFINITY;
@@ -90,7 +76,11 @@ export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
   }
 
   return {
-    came: () => {
+    /**
+     * Notes that a request began.
+     * @returns a function to call once when the request has ended
+     */
+    came: (): (() => void) => {
       count++;
       return () => {
         count--;
@@ -98,7 +88,8 @@ export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
         if (count === 0) for (const goOn of resting) goOn();
       };
     },
-    takeTurnBehind: () => {
+    /** Resolves when the next slice of work behind the requests may begin: when no request is in progress, or after a while. */
+    takeTurnBehind: (): Promise<void> => {
       // One line for all: where one rests, another has no slice. The last one has its own before the rest of the next one begins.
       last = last.then(takeTurn).then(rest);
       return last;
@@ -107,7 +98,7 @@ export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
 }
 
 /** The requests in progress in this process. */
-export const callers: Callers = createCallers(SYSTEM_CLOCK);
+export const callers = createCallers(SYSTEM_CLOCK);
 
 const waiting: (() => void)[] = [];
 

@@ -52,7 +52,7 @@ export interface Random {
 
 export const SYSTEM_RANDOM: Random = { bytes: randomBytes, fraction: Math.random };
 
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly config: ServiceConfig;
   readonly databaseUrl: string;
   readonly simulatorsUrl: string | undefined;

@@ -8,7 +8,7 @@ export interface Redactor {
   readonly forms: () => readonly SecretForm[];
 }
 
-export interface SecretForm {
+interface SecretForm {
   readonly text: string;
   /** First characters of the form. */
   readonly head: string;

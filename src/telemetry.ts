@@ -42,7 +42,7 @@ import {
   type Tracer,
 } from './trace.ts';
 
-export interface TelemetryPorts {
+interface TelemetryPorts {
   readonly config: TracingConfig;
   /** Redacts the secrets of the process. */
   readonly redactor: Redactor;
@@ -52,7 +52,7 @@ export interface TelemetryPorts {
 }
 
 /** Sends the traces of this process to a collector, by the SDK of OpenTelemetry. A slow or failing collector never delays a request. */
-export interface Telemetry {
+interface Telemetry {
   readonly tracer: Tracer;
   /** Sends the remaining spans within the given time. */
   readonly close: (timeoutMs: number) => Promise<void>;

@@ -77,7 +77,7 @@ export interface TracedScripts {
 }
 
 /** Why scripts failed, and for which records. */
-export interface TracedReason {
+interface TracedReason {
   readonly reason: string;
   /** Number of calls that failed for this reason. */
   count: number;

@@ -20,14 +20,12 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-export interface AccountQuery extends PageQuery {
+interface AccountQuery extends PageQuery {
   /** Restricts the list to the account with this id. */
   readonly id?: number | undefined;
 }
 
 /** The service that manages the accounts of organizations. Every process applies a change at once. */
-export type AccountRecords = ReturnType<typeof createAccountRecords>;
-
 export function createAccountRecords(
   { knex, notifier, shares }: Pick<Platform, 'knex' | 'notifier' | 'shares'>,
   {
@@ -49,15 +47,13 @@ export function createAccountRecords(
      * Lists accounts from old to new. The query counts for the share of the caller's account.
      * @throws AppError for an invalid `where`
      */
-    list: async (
+    list: (
       { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
       query: AccountQuery,
-    ) => {
-      const { rows, last } = await listPage(FILTERABLE_ACCOUNT, query, (selection) =>
+    ) =>
+      listPage(FILTERABLE_ACCOUNT, query, (selection) =>
         shares.list(accountId, (via) => createAccountStore(via).list(organizationId, selection)),
-      );
-      return { accounts: rows, nextAfterId: last?.id };
-    },
+      ),
 
     /**
      * Creates an account. Name and description default to the external id.

@@ -9,7 +9,7 @@ export const REMOVAL_TOPIC = 'account-removal';
 export type RemoveBatch = (accountId: number, signal: AbortSignal) => Promise<Removal>;
 
 /** Platform parts that the removal of accounts needs. */
-export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'> {
+interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'> {
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }
 

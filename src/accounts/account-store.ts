@@ -7,7 +7,7 @@ export type AccountRow = RowWith<'account', typeof COLUMNS>;
 
 export type AccountValues = Pick<AccountRow, 'externalId' | 'name' | 'description' | 'active'>;
 
-export interface AccountFilter extends Selection {
+interface AccountFilter extends Selection {
   /** Restricts the list to the account with this id. */
   readonly id?: number | undefined;
 }

@@ -11,7 +11,7 @@ import { createAccountStore, type StoredAccount, type StoredRights, type StoredU
 
 export type User = StoredUser;
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   /** Pins the first secrets. Default: random. */
   readonly organizationSecret?: string | undefined;
   readonly userSecret?: string | undefined;
@@ -41,7 +41,7 @@ export interface FoundPrincipal {
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** Account properties that lookups need. */
-export interface KnownAccount {
+interface KnownAccount {
   readonly id: number;
   readonly organizationId: number;
   readonly externalId: string;

@@ -9,7 +9,7 @@ import type { TenantIds } from './store.ts';
 /** Elements that an account can create instances of. All are active until the account changes it. */
 export type ActiveElements = ReturnType<typeof createActiveElements>;
 
-export type ElementCaller = Pick<TenantIds, 'organizationId' | 'accountId'>;
+type ElementCaller = Pick<TenantIds, 'organizationId' | 'accountId'>;
 
 export function createActiveElements(
   { knex, notifier }: Pick<Platform, 'knex' | 'notifier'>,

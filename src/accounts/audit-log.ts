@@ -18,8 +18,6 @@ export type StoredAuditEntry = AuditRow;
 export type AuditQuery = Omit<AuditFilter, 'condition'> & { readonly where?: string | undefined };
 
 /** Read access to the audit entries that `db/change.ts` and the API write. */
-export type AuditLog = ReturnType<typeof createAuditLog>;
-
 export function createAuditLog(
   platform: Pick<Platform, 'knex' | 'log' | 'clock' | 'shares'>,
   { retentionDays }: { readonly retentionDays: number },

@@ -3,7 +3,7 @@ import { ensureDataDir } from '../db/data-dir.ts';
 import { parseJsonObject, readFileIfExists, replaceFile } from '../db/files.ts';
 import type { FirstCredentials } from './new-organization.ts';
 
-export interface CredentialsFileContent {
+interface CredentialsFileContent {
   /** Credentials of a new tenant. Without them an existing file keeps its content. */
   readonly created?: FirstCredentials | undefined;
   /** Base URL of the API, without a trailing slash. */

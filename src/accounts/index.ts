@@ -18,13 +18,16 @@ import { createUsers } from './users.ts';
 export { writeCredentials } from './credentials-file.ts';
 export { createAccountRemoval };
 
-export interface AccountsNeighbours {
+interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   readonly auditRetentionDays: number;
   /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
+
+/** The services of accounts and their users. */
+export type People = ReturnType<typeof composeAccounts>;
 
 /** Builds the services of accounts: organizations, accounts, users, their log-in, settings, the audit log, and idempotency. */
 export function composeAccounts(

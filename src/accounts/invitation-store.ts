@@ -6,13 +6,12 @@ import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/r
 
 export type InvitationRow = RowWith<'user_invitation', typeof COLUMNS>;
 
-export type NewInvitationRow = Omit<InvitationRow, 'status' | 'userId' | 'endedAt'> &
-  RowOf<'user_invitation', 'key_hash'>;
+type NewInvitationRow = Omit<InvitationRow, 'status' | 'userId' | 'endedAt'> & RowOf<'user_invitation', 'key_hash'>;
 
-export type InvitationKey = Pick<InvitationRow, 'accountId' | 'id'>;
+type InvitationKey = Pick<InvitationRow, 'accountId' | 'id'>;
 
 /** Names that the page behind an invitation's link shows. */
-export interface InvitationNames {
+interface InvitationNames {
   readonly organizationName: string;
   readonly accountName: string;
   readonly inviterName: string;

@@ -11,7 +11,7 @@ import type { Privilege } from './privileges.ts';
 import { readRoles } from './roles.ts';
 import { DEFAULT_ROLES, type Users } from './users.ts';
 
-export interface NewInvitation {
+interface NewInvitation {
   readonly email: string;
   /** Role keys. Default: `default-user` alone. */
   readonly roles?: readonly string[] | undefined;
@@ -20,27 +20,21 @@ export interface NewInvitation {
 }
 
 /** Name and password that an invited person chooses. */
-export interface JoiningPerson {
+interface JoiningPerson {
   readonly firstName: string;
   readonly lastName: string;
   readonly password: string;
 }
 
-export interface InvitationNeighbours {
+interface InvitationNeighbours {
   readonly accounts: Pick<Accounts, 'findActing'>;
   readonly users: Pick<Users, 'create' | 'assertMayAdd'>;
   /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 
-/**
- * Invitations: links by which one person each becomes a user and chooses a name and a password. An invitation acts for the user who created
- * it, with that user's current privileges. So it never adds a user whom its creator could not add now.
- */
-export type Invitations = ReturnType<typeof createInvitations>;
-
 /** The page of the console that opens an invitation. The key is behind a `#`, which browsers never send. */
-export const INVITATION_PATH = '/console/invitation';
+const INVITATION_PATH = '/console/invitation';
 /** Privileges, one of which the inviting user needs: at the invitation and when it is accepted. */
 const NEEDED: readonly Privilege[] = ['addOrganizationUsers', 'addAccountUsers'];
 const KEY_BYTES = 32;
@@ -50,6 +44,10 @@ const EXPIRES_IN = 604_800;
 const MOST_OPEN = 500;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
+/**
+ * Invitations: links by which one person each becomes a user and chooses a name and a password. An invitation acts for the user who created
+ * it, with that user's current privileges. So it never adds a user whom its creator could not add now.
+ */
 export function createInvitations(
   { knex, shares, keys, random, clock }: Pick<Platform, 'knex' | 'shares' | 'keys' | 'random' | 'clock'>,
   { accounts, users, publicUrl }: InvitationNeighbours,
@@ -105,12 +103,10 @@ export function createInvitations(
      * Lists invitations from old to new.
      * @throws AppError WHERE_SYNTAX, WHERE_INVALID
      */
-    list: async (accountId: number, query: PageQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_INVITATION, query, (selection) =>
+    list: (accountId: number, query: PageQuery) =>
+      listPage(FILTERABLE_INVITATION, query, (selection) =>
         shares.list(accountId, (via) => createInvitationStore(via).list(accountId, selection)),
-      );
-      return { invitations: rows, nextAfterId: last?.id };
-    },
+      ),
 
     /**
      * Revokes an invitation.

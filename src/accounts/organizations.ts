@@ -6,8 +6,6 @@ import { createOrganizationStore, type OrganizationRow } from './organization-st
 
 export type Organization = OrganizationRow;
 
-export type Organizations = ReturnType<typeof createOrganizations>;
-
 export function createOrganizations({ knex }: Pick<Platform, 'knex'>) {
   const store = createOrganizationStore(knex);
   return {

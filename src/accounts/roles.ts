@@ -27,8 +27,6 @@ export interface RoleDetails {
   readonly privileges: readonly Privilege[];
 }
 
-export type Roles = ReturnType<typeof createRoles>;
-
 export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>) {
   const store = createRoleStore(knex);
 

@@ -19,7 +19,7 @@ export interface StoredSecret {
   readonly expiresAt: Date | null;
 }
 
-export type NewSecret = Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'>;
+type NewSecret = Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'>;
 
 /** Maximum number of valid secrets per owner. Each is compared with the secret of a request. */
 const MOST_VALID = 20;

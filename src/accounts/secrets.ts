@@ -10,11 +10,9 @@ export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expires
   readonly secret: string | undefined;
 }
 
-/** The service that shows and rotates the secrets of users and organizations. */
-export type Secrets = ReturnType<typeof createSecrets>;
-
 export const OVERLAP_SECONDS = 86_400;
 
+/** The service that shows and rotates the secrets of users and organizations. */
 export function createSecrets(
   platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'clock' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,

@@ -3,7 +3,7 @@ import { json } from '../db/json.ts';
 import type { RowOf } from '../db/row.ts';
 
 /** Values that an account has set, by key. Other settings have their default. */
-export type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
+type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
 
 export type SettingsStore = ReturnType<typeof createSettingsStore>;
 

@@ -10,7 +10,7 @@ export interface StoredRights extends TenantIds {
 }
 
 /** A user that was found by the hash of its secret. */
-export interface StoredPrincipal extends StoredRights {
+interface StoredPrincipal extends StoredRights {
   readonly userSecretHash: Buffer;
   /** Time of expiry of the user's secret; null for the current one. */
   readonly expiresAt: Date | null;

@@ -11,9 +11,9 @@ export interface UserRow extends RowWith<'app_user', typeof COLUMNS> {
 }
 
 /** Columns of a user that can change. */
-export type UserValues = RowOf<'app_user', 'email_address' | 'first_name' | 'last_name' | 'external_id' | 'active'>;
+type UserValues = RowOf<'app_user', 'email_address' | 'first_name' | 'last_name' | 'external_id' | 'active'>;
 
-export type NewUserRow = UserValues & RowOf<'app_user', 'organization_id' | 'account_id' | 'id'>;
+type NewUserRow = UserValues & RowOf<'app_user', 'organization_id' | 'account_id' | 'id'>;
 
 export type UserKey = Pick<UserRow, 'accountId' | 'id'>;
 

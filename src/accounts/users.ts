@@ -29,7 +29,7 @@ export interface UserChanges {
   readonly password?: string | undefined;
 }
 
-export interface NewUser extends UserChanges {
+interface NewUser extends UserChanges {
   readonly email: string;
   readonly firstName: string;
   readonly lastName: string;
@@ -38,14 +38,14 @@ export interface NewUser extends UserChanges {
 }
 
 /** User who is about to be added. */
-export interface AddedUser {
+interface AddedUser {
   readonly accountId: number;
   readonly email: string;
   readonly roles: readonly RoleKey[];
 }
 
 /** Work in the transaction that adds a user, and the values that the audit entry gets from it. */
-export interface AlongWithUser {
+interface AlongWithUser {
   readonly work: (via: Knex.Transaction, userId: number) => Promise<void>;
   readonly noted: Readonly<Record<string, unknown>>;
 }
@@ -207,12 +207,10 @@ export function createUsers(
      * Lists users from old to new, as the account may see them.
      * @throws AppError WHERE_SYNTAX, WHERE_INVALID
      */
-    list: async (readerAccountId: number, scope: UserScope, query: PageQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
+    list: (readerAccountId: number, scope: UserScope, query: PageQuery) =>
+      listPage(FILTERABLE_USER, query, (selection) =>
         shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
-      );
-      return { users: rows, nextAfterId: last?.id };
-    },
+      ),
 
     assertMayAdd,
 

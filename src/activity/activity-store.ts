@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
@@ -28,7 +28,7 @@ export type ActivityKind = 'request' | RunKind | 'all';
 
 type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
-export interface ActivitySelection {
+interface ActivitySelection {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
   /** Whether the console's own reads are included. Default: true. */
@@ -123,13 +123,10 @@ interface PackedRow extends StoredColumns {
   readonly scripts: ActivityScripts | null;
 }
 
-export type ActivityStore = ReturnType<typeof createActivityStore>;
-
 /** Creates the store of activity. Every statement that reads names the account, so that it cannot return a row of another tenant. */
 export function createActivityStore(knex: Knex) {
   return {
     insert: async (rows: readonly ActivityRow[]): Promise<void> => {
-      const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
            method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events, scripts,
@@ -138,31 +135,13 @@ export function createActivityStore(knex: Knex) {
            ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
            ?::text[], ?::integer[], ?::json[], ?::bigint[], ?::text[])`,
         [
-          arrayLiteral(column('accountId')),
-          arrayLiteral(rows.map(({ at }) => at.toISOString())),
-          arrayLiteral(column('requestId')),
-          arrayLiteral(column('userId')),
-          arrayLiteral(column('instanceId')),
-          arrayLiteral(column('durationUs')),
-          arrayLiteral(column('rows')),
-          arrayLiteral(column('callCount')),
-          arrayLiteral(column('status')),
-          arrayLiteral(column('cut')),
-          arrayLiteral(column('method')),
-          arrayLiteral(column('path')),
-          arrayLiteral(column('operation')),
-          arrayLiteral(column('elementKey')),
-          arrayLiteral(column('code')),
-          arrayLiteral(column('reason')),
-          arrayLiteral(column('pushdown')),
-          arrayLiteral(column('address')),
-          arrayLiteral(column('isConsoleRead')),
+          ...columnLiterals(rows, ['accountId', 'at', 'requestId', 'userId', 'instanceId', 'durationUs', 'rows']),
+          ...columnLiterals(rows, ['callCount', 'status', 'cut', 'method', 'path', 'operation', 'elementKey', 'code']),
+          ...columnLiterals(rows, ['reason', 'pushdown', 'address', 'isConsoleRead']),
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
-          arrayLiteral(column('kind')),
-          arrayLiteral(column('events')),
+          ...columnLiterals(rows, ['kind', 'events']),
           arrayLiteral(rows.map(({ scripts }) => scripts && JSON.stringify(scripts))),
-          arrayLiteral(column('keyId')),
-          arrayLiteral(column('keyName')),
+          ...columnLiterals(rows, ['keyId', 'keyName']),
         ],
       );
     },
@@ -172,9 +151,7 @@ export function createActivityStore(knex: Knex) {
         `insert into activity_wire (account_id, at, request_id, messages)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::json[])`,
         [
-          arrayLiteral(rows.map(({ accountId }) => accountId)),
-          arrayLiteral(rows.map(({ at }) => at.toISOString())),
-          arrayLiteral(rows.map(({ requestId }) => requestId)),
+          ...columnLiterals(rows, ['accountId', 'at', 'requestId']),
           arrayLiteral(rows.map(({ messages }) => JSON.stringify(messages))),
         ],
       );

@@ -3,7 +3,7 @@
  * has durations below a tenth of a millisecond, and bucket n those below 0.1 ms times 1.1 to the power of n. The last bucket has everything
  * above ten minutes.
  */
-export type Durations = readonly number[];
+type Durations = readonly number[];
 
 const FIRST_US = 100;
 const GROWTH = 1.1;

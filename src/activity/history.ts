@@ -31,8 +31,6 @@ export interface TracedActivity {
   readonly messages: readonly (Readonly<WireContent> | null)[];
 }
 
-export type ActivityHistory = ReturnType<typeof createActivityHistory>;
-
 /** Creates read access to the activity of an account. */
 export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
   return {

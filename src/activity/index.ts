@@ -26,7 +26,7 @@ export interface ActivityOptions {
   readonly basePath: string;
 }
 
-export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
+type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
 
 /**
  * Builds the activity log: requests and their outcomes, written after the responses, readable by accounts, and

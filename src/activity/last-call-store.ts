@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ActivityRow } from './activity-store.ts';
@@ -38,8 +38,6 @@ export function createLastCallStore(knex: Knex) {
         await perAccount(knex, calls, noteOfAccount);
         return;
       }
-      const column = (name: 'accountId' | 'instanceId' | 'status' | 'code' | 'requestId') =>
-        arrayLiteral(calls.map((row) => row[name]));
       await knex.raw(
         `with call as (
            select * from unnest(?::bigint[], ?::bigint[], ?::timestamptz[], ?::smallint[], ?::text[], ?::uuid[])
@@ -62,14 +60,7 @@ export function createLastCallStore(knex: Knex) {
                (excluded.last_error_at, excluded.last_error_status, excluded.last_error_code, excluded.last_error_request_id)
              ) error (at, status, code, request_id) order by at desc nulls last limit 1
            )`,
-        [
-          column('accountId'),
-          column('instanceId'),
-          arrayLiteral(calls.map(({ at }) => at.toISOString())),
-          column('status'),
-          column('code'),
-          column('requestId'),
-        ],
+        columnLiterals(calls, ['accountId', 'instanceId', 'at', 'status', 'code', 'requestId']),
       );
     },
 

@@ -22,7 +22,7 @@ export interface ActivityBatch {
 export type WriteActivity = (batch: ActivityBatch, isRetry: boolean) => Promise<void>;
 
 /** Limits of the recorder. Tests and measurements change them. */
-export const DEFAULT_RECORDER_OPTIONS = {
+const DEFAULT_RECORDER_OPTIONS = {
   /** Maximum number of waiting requests. */
   mostRows: 20_000,
   mostBytes: 16 * 1024 * 1024,
@@ -39,7 +39,7 @@ export type RecorderOptions = Readonly<typeof DEFAULT_RECORDER_OPTIONS>;
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-export interface RecorderPorts {
+interface RecorderPorts {
   readonly write: WriteActivity;
   readonly clock: Clock;
   readonly log: Logger;

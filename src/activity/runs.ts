@@ -7,7 +7,7 @@ import { type ActivityEntry, withCallSecrets } from './entry.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Background work that calls a provider. */
-export interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
+interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
   readonly kind: NonNullable<ActivityEntry['kind']>;
   readonly userId: number | null;
   readonly instanceId: number;
@@ -18,7 +18,7 @@ export interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
 }
 
 /** Properties of an instance that its trace logging needs. */
-export interface TraceableInstance {
+interface TraceableInstance {
   readonly connector: {
     readonly key: string;
     readonly configuration: readonly { readonly key: string; readonly secret?: boolean }[];
@@ -33,7 +33,7 @@ export interface RunFault {
   readonly message: string;
 }
 
-export interface RunOutcome extends Partial<Pick<ActivityEntry, 'events' | 'rows'>> {
+interface RunOutcome extends Partial<Pick<ActivityEntry, 'events' | 'rows'>> {
   /** False for a run that found nothing to do. Such a run is not recorded unless it failed. */
   readonly isReported: boolean;
   readonly fault?: RunFault | undefined;

@@ -35,7 +35,7 @@ type Growing = { -readonly [Name in keyof Tally]: Tally[Name] } & { durations: n
 type Key = Pick<Tally, 'accountId' | 'metric' | 'elementKey' | 'atMs'>;
 
 /** One call of the API, as it is counted. */
-export interface CountedCall {
+interface CountedCall {
   readonly accountId: number;
   readonly elementKey: string | undefined;
   readonly atMs: number;
@@ -78,7 +78,7 @@ export function mergeTallies(tallies: Iterable<Tally>, interval: Interval): Tall
   return [...merged.values()];
 }
 
-export function addTally(sum: Growing, tally: Tally): void {
+function addTally(sum: Growing, tally: Tally): void {
   sum.minUs = sum.count === 0 ? tally.minUs : Math.min(sum.minUs, tally.minUs);
   sum.maxUs = Math.max(sum.maxUs, tally.maxUs);
   sum.count += tally.count;

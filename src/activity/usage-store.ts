@@ -1,18 +1,16 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Interval, Period } from './intervals.ts';
 import type { CountedMetric, Tally } from './tallies.ts';
 
 /** Owner of usage: an account, or all accounts of an organization. */
-export type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
+type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
 
 type TallyRow = Omit<Tally, 'atMs'> & { readonly at: Date };
 
 const NUMBERS = ['count', 'clientErrors', 'serverErrors', 'totalUs', 'minUs', 'maxUs'] as const;
-
-export type UsageStore = ReturnType<typeof createUsageStore>;
 
 /** Creates the store of the tables `usage_minute`, `usage_hour` and `usage_day`. */
 export function createUsageStore(knex: Knex) {
@@ -41,12 +39,10 @@ export function createUsageStore(knex: Knex) {
              select coalesce(mine, 0) + coalesce(theirs, 0)
              from unnest(u.durations, excluded.durations) with ordinality as d(mine, theirs, bucket) order by bucket)`,
         [
-          arrayLiteral(tallies.map(({ accountId }) => accountId)),
-          arrayLiteral(tallies.map(({ metric }) => metric)),
-          arrayLiteral(tallies.map(({ elementKey }) => elementKey)),
+          ...columnLiterals(tallies, ['accountId', 'metric', 'elementKey']),
           arrayLiteral(tallies.map(({ atMs }) => new Date(atMs).toISOString())),
           arrayLiteral(tallies.map(({ durations }) => arrayLiteral(durations))),
-          ...NUMBERS.map((name) => arrayLiteral(tallies.map((tally) => tally[name]))),
+          ...columnLiterals(tallies, NUMBERS),
         ],
       );
     },

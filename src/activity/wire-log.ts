@@ -9,7 +9,7 @@ const MOST_REQUEST_BYTES = 1024 * 1024;
 const TEXT_TYPE = /^[^;]*(?:text\/|json|xml|x-www-form-urlencoded|javascript|yaml|graphql|csv)/i;
 
 /** Memory limit for the kept headers and bodies of all requests of this process. */
-export interface WireRoom {
+interface WireRoom {
   readonly take: (bytes: number) => boolean;
   readonly give: (bytes: number) => void;
 }

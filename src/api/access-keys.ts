@@ -1,30 +1,20 @@
-import type { AccessKeys } from '../accounts/access-keys/index.ts';
 import { maskKey } from '../accounts/access-keys/key-text.ts';
 import { type AccessKey, type Selectable, selectionOf } from '../accounts/access-keys/scope.ts';
 import type { AccessKeyRow } from '../accounts/access-keys/store.ts';
-import type { Registry } from '../connector/registry.ts';
 import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
-import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface AccessKeyServices {
-  readonly accessKeys: AccessKeys;
-  readonly instances: Pick<Instances, 'getAll' | 'list'>;
-  readonly registry: Pick<Registry, 'connectors'>;
-}
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
 type AccessKeyView = OperationResult<'getAccessKey'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 /** Maximum number of instances that `GET /keys/me` shows. */
-export const MOST_SHOWN = 500;
+const MOST_SHOWN = 500;
 
-export function createAccessKeyHandlers({ accessKeys, instances, registry }: AccessKeyServices, seal: PageSeal) {
+export function createAccessKeyHandlers({ accessKeys, instances, registry }: ApiServices, seal: PageSeal) {
   /** @throws AppError REQUEST_INVALID that names every instance and element that does not exist */
   async function assertScope(accountId: number, body: OperationBody<'createAccessKey'>): Promise<void> {
     const { instances: ids = [], elementKeys = [], objects, allow = [] } = body;
@@ -58,14 +48,12 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Acc
       return { body: { ...toKeyView(key), key: secret } };
     },
 
-    listAccessKeys: async ({ principal, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const { accountId, userId } = principal;
-      const tokens = createPageTokens(seal, JSON.stringify(['keys', accountId, userId, where]));
-      const found = await accessKeys.list(principal, { where, limit, afterId: tokens.read(nextPage) });
-      const body = found.keys.map(toKeyView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
-    },
+    listAccessKeys: ({ principal, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['keys', principal.accountId, principal.userId, request.query.where],
+        read: (page) => accessKeys.list(principal, page),
+        toView: toKeyView,
+      }),
 
     getOwnAccessKey: async ({ principal: { accountId }, key }) => {
       if (key === undefined) throw new AppError('FORBIDDEN', 'This request has no access key. Send `Bearer ck_…`.');
@@ -104,7 +92,7 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Acc
 }
 
 /** Lists the instances that a key reaches, oldest first. */
-export async function listInstancesOf(
+async function listInstancesOf(
   instances: Pick<Instances, 'list'>,
   { accountId, key, limit }: { readonly accountId: number; readonly key: AccessKey; readonly limit: number },
 ): Promise<readonly Instance[]> {

@@ -25,7 +25,7 @@ export interface Access {
 }
 
 /** Privileges that are required to access a user. Users out of reach are reported as missing. */
-export interface UserAccess {
+interface UserAccess {
   /** Privilege for users of the account that the request is about. */
   readonly ofAccount?: Privilege;
   /** Privilege for users of all accounts of the organization. */
@@ -34,14 +34,14 @@ export interface UserAccess {
   readonly isForOneself?: true;
 }
 
-export interface Audited {
+interface Audited {
   readonly action: AuditAction;
   readonly target: AuditTarget;
   /** The path parameter with the id of the target. */
   readonly id?: string;
 }
 
-export type AuditAction = 'create' | 'update' | 'delete' | 'rotate' | 'show' | 'login' | 'logout' | 'run';
+type AuditAction = 'create' | 'update' | 'delete' | 'rotate' | 'show' | 'login' | 'logout' | 'run';
 
 export type AuditTarget =
   | 'organization'

@@ -1,18 +1,15 @@
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
+import type { AccountRecord } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
-import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
 import { assertPrivilege } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createAccountHandlers({ accountRecords }: { readonly accountRecords: AccountRecords }, seal: PageSeal) {
+export function createAccountHandlers({ accountRecords }: ApiServices, seal: PageSeal) {
   async function update(principal: Principal, body: OperationBody<'updateAccount'>) {
     const { organizationId, accountId } = principal;
     const { externalId, name, description, active, ...rest } = body;
@@ -28,15 +25,14 @@ export function createAccountHandlers({ accountRecords }: { readonly accountReco
   }
 
   const direct = {
-    listAccounts: async ({ principal, query, url }) => {
-      const { where, pageSize = PAGE_SIZE, nextPage } = query;
+    listAccounts: ({ principal, ...request }) => {
       const { organizationId, homeAccountId, privileges } = principal;
       const id = privileges.has('manageOrganization') ? undefined : homeAccountId;
-      const tokens = createPageTokens(seal, JSON.stringify(['accounts', organizationId, id, where]));
-      const filter = { id, where, limit: pageSize, afterId: tokens.read(nextPage) };
-      const page = await accountRecords.list(principal, filter);
-      const body = page.accounts.map(toAccountView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+      return respondWithPage(seal, request, {
+        context: ['accounts', organizationId, id, request.query.where],
+        read: (page) => accountRecords.list(principal, { ...page, id }),
+        toView: toAccountView,
+      });
     },
 
     createAccount: async ({ principal, body }) => {

@@ -13,7 +13,7 @@ type UsageTime = OperationResult<'measureUsageTimes'>[number];
 type MetricView = OperationResult<'getMetric'>[number];
 
 /** Returns the display name of an element. */
-export type ElementNameOf = (key: string) => string;
+type ElementNameOf = (key: string) => string;
 
 export function toActivityView(row: ActivityRow): ActivityRecordView {
   const { requestId, kind, at, accountId, userId, method, path, status, durationUs, calls, callCount, cut } = row;

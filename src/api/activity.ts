@@ -1,13 +1,10 @@
 import { FILTERABLE_ACTIVITY, FILTERABLE_USAGE } from '../activity/activity-store.ts';
 import type { ActivityPage, ActivityQuery } from '../activity/history.ts';
-import type { Activity } from '../activity/index.ts';
 import { type Period, pointsOf, readEnd, readPeriod, readStart } from '../activity/intervals.ts';
 import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallies.ts';
-import type { Clock } from '../clock.ts';
-import type { Registry } from '../connector/registry.ts';
 import { AppError } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
-import type { Instances } from '../instances/instances.ts';
+import type { Platform } from '../platform.ts';
 import {
   countOf,
   type DetailsOf,
@@ -21,14 +18,9 @@ import {
   toUsageTime,
   toUsageView,
 } from './activity-view.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
-
-export interface ActivityServices {
-  readonly activity: Pick<Activity, 'history' | 'usage'>;
-  readonly instances: Pick<Instances, 'get'>;
-  readonly registry: Pick<Registry, 'findConnector'>;
-}
+import { createPositionTokens, PAGE_SIZE } from './page-tokens.ts';
 
 interface Listing extends Pick<ActivityQuery, 'kind' | 'fields' | 'instanceId'> {
   readonly name: 'activity' | 'usage';
@@ -56,12 +48,9 @@ const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
   'formulas-created': { metric: 'formula', isCounted: always, detailsOf: () => ({}) },
 };
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
 export function createActivityHandlers(
-  { activity: { history, usage }, instances, registry }: ActivityServices,
-  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
+  { activity: { history, usage }, instances, registry }: ApiServices,
+  { keys, clock }: Platform,
 ) {
   const nameOf = (key: string) => registry.findConnector(key)?.name ?? key;
 
@@ -69,7 +58,7 @@ export function createActivityHandlers(
     const { name, kind, fields, instanceId, query, url } = listing;
     const { where, from, to, consoleReads: hasConsoleReads, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const tokens = createPositionTokens(
-      seal,
+      keys,
       JSON.stringify([name, kind, accountId, instanceId, where, from, to, hasConsoleReads]),
     );
     const after = readPosition(tokens.read(nextPage));

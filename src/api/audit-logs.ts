@@ -1,20 +1,14 @@
-import type { Accounts, Principal } from '../accounts/accounts.ts';
-import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
-import type { Registry } from '../connector/registry.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import type { AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
 import { pointer } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
 import { missing, reversedPeriod } from '../shared-errors.ts';
 import type { AuditTarget } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type EntryView = OperationResult<'listAuditLogs'>[number];
-
-export interface AuditLogServices {
-  readonly auditLog: Pick<AuditLog, 'list'>;
-  readonly accounts: Pick<Accounts, 'getAccount'>;
-  readonly registry: Pick<Registry, 'getConnector'>;
-}
 
 interface Reading {
   readonly principal: Principal;
@@ -26,13 +20,11 @@ interface Reading {
 /** The selected part of the audit log. */
 type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 const COMMON_RESOURCE: AuditTarget = 'common-resource';
 const FORMULA: AuditTarget = 'formula';
 
-export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
+export function createAuditLogHandlers({ auditLog, accounts, registry }: ApiServices, seal: PageSeal) {
   async function list({ principal, query, headers, url }: Reading, part: AuditSelection) {
     const { from, to, userId, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const scope = await scopeOf(accounts, principal, query.accountId ?? headers['elements-account-id']);
@@ -70,7 +62,7 @@ export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLo
 
 /** @throws AppError NOT_FOUND for an account that the caller may not read of */
 async function scopeOf(
-  accounts: AuditLogServices['accounts'],
+  accounts: ApiServices['accounts'],
   { organizationId, accountId, privileges }: Principal,
   named: string | undefined,
 ): Promise<AuditScope> {

@@ -11,20 +11,9 @@ import type { AuditEntry, AuditSection } from '../trace.ts';
 import type { Access, AuditTarget } from './access.ts';
 import type { ApiOperationId } from './operation.ts';
 
-/** Audit log of requests. */
-export interface Audit {
-  /** Creates the entry of a request for an operation. Its changes are added while the operation runs. */
-  readonly entryOf: (request: Request, response: Response, call: AuditedCall) => AuditEntry;
-  /** Writes an entry for a rejected request. */
-  readonly noteRefusal: (entry: AuditEntry) => Promise<void>;
-  /**
-   * Runs work and writes the entry in the transactions of its changes (`db/change.ts`). For an operation that shows a secret, the entry is
-   * written before the secret is sent. Work that fails has an entry of the failure.
-   */
-  readonly run: <Result>(entry: AuditEntry, work: () => Promise<Result>) => Promise<Result>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
-export interface AuditedCall {
+interface AuditedCall {
   readonly id: ApiOperationId;
   readonly access: Access;
   readonly principal: TenantIds;
@@ -67,7 +56,7 @@ const VIEW = { action: 'view', id: undefined } as const;
 export function createAudit(
   { knex, clock, log }: Pick<Platform, 'knex' | 'clock' | 'log'>,
   { redactCall, isStrict }: { readonly redactCall: RedactCall; readonly isStrict: boolean },
-): Audit {
+) {
   /** Writes the entry of a failure. If writing fails, only the log gets the error, because the caller needs the first one. */
   async function noteFailure(entry: AuditEntry, status: number): Promise<void> {
     try {
@@ -78,7 +67,12 @@ export function createAudit(
   }
 
   return {
-    entryOf: (request, response, { id, access, principal, params, instance, key }) => {
+    /** Creates the entry of a request for an operation. Its changes are added while the operation runs. */
+    entryOf: (
+      request: Request,
+      response: Response,
+      { id, access, principal, params, instance, key }: AuditedCall,
+    ): AuditEntry => {
       const { path, tag } = OPERATIONS[id];
       const { action, id: idParam } = access.audit ?? VIEW;
       const targetId = idParam === undefined ? undefined : params[idParam];
@@ -104,9 +98,14 @@ export function createAudit(
       };
     },
 
-    noteRefusal: (entry) => noteFailure(entry, FORBIDDEN),
+    /** Writes an entry for a rejected request. */
+    noteRefusal: (entry: AuditEntry) => noteFailure(entry, FORBIDDEN),
 
-    run: async (entry, work) => {
+    /**
+     * Runs work and writes the entry in the transactions of its changes (`db/change.ts`). For an operation that shows a secret, the entry is
+     * written before the secret is sent. Work that fails has an entry of the failure.
+     */
+    run: async <Result>(entry: AuditEntry, work: () => Promise<Result>): Promise<Result> => {
       try {
         const result = await work();
         if (entry.isWritten) return result;

@@ -1,29 +1,25 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { AccessKeys, FoundAccessKey } from '../accounts/access-keys/index.ts';
+import type { FoundAccessKey } from '../accounts/access-keys/index.ts';
 import { type AccessKey, selectionOf } from '../accounts/access-keys/scope.ts';
-import { type Accounts, type FoundPrincipal, goesBy, type Principal } from '../accounts/accounts.ts';
-import type { ConsoleSession, ConsoleSessions, FoundSession } from '../accounts/log-in/sessions.ts';
-import type { PrincipalChanges } from '../accounts/principal-changes.ts';
-import type { Clock } from '../clock.ts';
-import type { ConnectPage } from '../connect/page.ts';
+import { type FoundPrincipal, goesBy, type Principal } from '../accounts/accounts.ts';
+import type { ConsoleSession, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PageSession } from '../connect/session.ts';
-import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText, invalidRequest, isAppError } from '../errors.ts';
-import type { FormulaResources } from '../formulas/resources.ts';
 import { signalEnd } from '../http/connection.ts';
-import type { FailedAuthorizations } from '../http/failed-authorizations.ts';
-import type { CallerLimits, TokenBuckets } from '../http/rate-limits.ts';
+import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
+import { type CallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
 import { setBudget } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Instances } from '../instances/instances.ts';
+import type { Platform } from '../platform.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
 import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { currentTrace } from '../trace.ts';
 import { actIn } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import type { InnerCaller, InnerCallers } from './inner-callers.ts';
 import { assertKeyCovers, isForKeys, otherAccount, outOfReach } from './key-scopes.ts';
 import type { SentSecrets } from './operation.ts';
@@ -68,7 +64,7 @@ export type Authorized =
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
 
 /** The sender of a request with an access key. */
-export interface KeyCaller extends Caller {
+interface KeyCaller extends Caller {
   readonly key: AccessKey;
 }
 
@@ -80,26 +76,14 @@ export interface KeyCaller extends Caller {
  */
 export type IdentifyKey = (request: Request, response: Response) => Promise<KeyCaller>;
 
-export interface AuthorizationParts {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly accounts: Pick<Accounts, 'findPrincipal' | 'findActing' | 'getAccount'>;
-  readonly accessKeys: Pick<AccessKeys, 'findBySecret'>;
-  readonly innerCallers: Pick<InnerCallers, 'find'>;
-  readonly sessions: Pick<ConsoleSessions, 'find'>;
-  readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
-  readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
-  readonly instances: Pick<Instances, 'findByToken' | 'getCached' | 'list'>;
-  readonly shares: Pick<PoolShares, 'lookUp'>;
-  readonly listObjects: Resources['listObjects'];
-  /** Returns whether a formula instance of an account has a method and path. Each request on a record calls it, so it must be cheap. */
-  readonly isFormulaResource: FormulaResources['has'];
-  readonly findPageSession: ConnectPage['find'];
-  /** Rate limits of the requests from connect pages, per session. */
-  readonly pageRequests: TokenBuckets;
-  readonly failedAuthorizations: FailedAuthorizations;
+interface AuthorizationParts {
+  readonly innerCallers: InnerCallers;
+  readonly sessionCookie: SessionCookie;
   readonly callerLimits: CallerLimits;
 }
 
+/** The limit of the page of one connect session, which repeatedly requests its state. */
+const PAGE_REQUESTS = { whose: 'this connect session', perMinute: 300, kept: 20_000 };
 /** The header that names the account of a request, for callers who may work in several. */
 const ACCOUNT_HEADER = 'elements-account-id';
 /** The instance of a call with a session of the console: pages hold no instance tokens. */
@@ -146,18 +130,15 @@ export interface ApiAuthorization {
 }
 
 /** Creates the authorization. A caller that was seen a moment ago costs no query. */
-export function createAuthorization(parts: AuthorizationParts): ApiAuthorization {
-  const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
-  const {
-    listObjects,
-    isFormulaResource,
-    findPageSession,
-    pageRequests,
-    failedAuthorizations,
-    callerLimits,
-    innerCallers,
-    accessKeys,
-  } = parts;
+export function createAuthorization(
+  { clock, shares }: Platform,
+  services: ApiServices,
+  { innerCallers, sessionCookie, callerLimits }: AuthorizationParts,
+): ApiAuthorization {
+  const { accounts, accessKeys, principals, instances, resources } = services;
+  const { sessions } = services.logIn;
+  const pageRequests = createTokenBuckets(clock, PAGE_REQUESTS);
+  const failedAuthorizations = createFailedAuthorizations(clock);
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
   /** Parsed `Authorization` headers of known callers. Most of a caller's requests have the same header. */
@@ -383,7 +364,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
   async function findPage(key: string, address: string): Promise<PageSession> {
     const session = await failedAuthorizations.attempt(
       { network: networkOf(address), secrets: key },
-      async () => (await findPageSession(key)) ?? refuse(NO_PAGE),
+      async () => (await services.connect.page.find(key)) ?? refuse(NO_PAGE),
     );
     pageRequests.take(`${session.accountId}:${session.id}`);
     return session;
@@ -452,7 +433,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
     const mayBeOfPlatform =
       sought === 'record' &&
       instance !== undefined &&
-      (PLATFORM_SEGMENTS.has(first) || (await isFormulaResource(instance.accountId, method, path)));
+      (PLATFORM_SEGMENTS.has(first) || (await services.formulaRuns.resources.has(instance.accountId, method, path)));
     const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
     return isOfPlatform ? 'platform' : sought;
   }
@@ -463,7 +444,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
    */
   async function isNoObject(target: Parameters<Resources['listObjects']>[0], name: string): Promise<boolean> {
     try {
-      const { objects, mapped } = await listObjects(target);
+      const { objects, mapped } = await resources.listObjects(target);
       return !mapped.has(name) && findName(objects, name) === undefined;
     } catch (error) {
       if (error instanceof AppError) return false;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
-export interface ReadBefore {
+interface ReadBefore {
   /** The resource as the API currently shows it. */
   readonly shown: object;
   /** Members that change by themselves, so that the client may have read older values. */

@@ -4,7 +4,6 @@ import { type FileType, type Rendition, STORED_TYPES } from '../bulk/convert.ts'
 import type { DownloadRequest } from '../bulk/create-job.ts';
 import type { FailedRows } from '../bulk/failed-rows.ts';
 import { type BulkFile, isStored } from '../bulk/file.ts';
-import type { Bulk } from '../bulk/index.ts';
 import type { BulkJob, RowError } from '../bulk/job.ts';
 import { fileNameOf, statusOf } from '../bulk/status.ts';
 import { AppError, ERROR_STATUS, type ErrorCode, invalidRequest, pointer } from '../errors.ts';
@@ -14,16 +13,15 @@ import type { StreamResponse } from '../http/response.ts';
 import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import { chooseType } from '../resources/media.ts';
+import type { ApiServices } from './api-services.ts';
 import { withPointers } from './body-faults.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { createPageTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 import { inHub } from './records.ts';
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
-export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>, seal: PageSeal) {
+export function createBulkHandlers({ bulk }: ApiServices, seal: PageSeal) {
   const jobKeyOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
     accountId: instance.accountId,
     instanceId: instance.id,

@@ -20,7 +20,7 @@ import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import type { KnownCaller } from './redact-call.ts';
 
-export interface ConnectPageParts {
+interface ConnectPageParts {
   readonly page: ConnectPage;
   readonly console: Console;
   readonly audit: Audit;
@@ -31,18 +31,12 @@ export interface ConnectPageParts {
   readonly publicUrl: () => string;
 }
 
-/** Handlers of the URLs that browsers open for connect sessions, outside the base path. */
-export interface ConnectPages {
-  readonly showPage: RequestHandler;
-  /** Sends a browser on to a provider. */
-  readonly depart: RequestHandler;
-  /** Handles a browser that returns from a provider. One whose authorization began elsewhere is passed to `showCallback`. */
-  readonly arrive: (showCallback: RequestHandler) => RequestHandler;
-}
+export type ConnectPages = ReturnType<typeof createConnectPages>;
 
 const MARK_SECONDS = AWAY_MS / 1000;
 
-export function createConnectPages(parts: ConnectPageParts): ConnectPages {
+/** Creates the handlers of the URLs that browsers open for connect sessions, outside the base path. */
+export function createConnectPages(parts: ConnectPageParts) {
   const { page, console, audit, redactCall, requests, publicUrl } = parts;
 
   /** Counts a request against the limit of its network, because anybody may send these requests and each costs a query. */
@@ -87,7 +81,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   }
 
   return {
-    showPage: async (request, response) => {
+    showPage: async (request: Request, response: Response) => {
       count(response);
       setPrivate(response);
       response.set('X-Content-Type-Options', 'nosniff');
@@ -108,7 +102,8 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
         .send(await console.page('connect-page', language === undefined ? {} : { language }));
     },
 
-    depart: async (request, response) => {
+    /** Sends a browser on to a provider. */
+    depart: async (request: Request, response: Response) => {
       count(response);
       setPrivate(response);
       // Fetch Metadata: the page does not open a link that one person sent to another.
@@ -120,34 +115,37 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       response.status(302).setHeader('Location', departure.url).end();
     },
 
-    arrive: (showCallback) => async (request, response, next) => {
-      const { state } = parametersOf(request);
-      if (state === undefined) return showCallback(request, response, next);
-      count(response);
-      const arrival = await page.arrive(state, (id) => readMark(publicUrl(), request, id));
-      if (arrival === undefined) return showCallback(request, response, next);
-      setPrivate(response);
-      if (arrival.kind === 'refused')
-        return stop(response, 400, ({ refused, back }) => withWayBack(refused[arrival.reason], arrival, back));
-      const { key } = arrival.session;
-      const { elementKey, opener } = arrival.request;
-      note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
-      const isPopup = opener === 'popup';
-      const language = languageOf(request, (await page.looksOf(arrival.session)).language);
-      const { done, failed } = CONNECT_WORDS[language];
-      const back = `${publicUrl()}${PAGE_PATH}/${key}?${new URLSearchParams({ element: elementKey, returned: '' })}`;
-      try {
-        const { returnUrl = back } = await finish(request, response, arrival);
-        if (isPopup) return await endPopup(response, language, done);
-        response.status(303).setHeader('Location', returnUrl).end();
-      } catch (error) {
-        if (!isAppError(error) || error.code === 'INTERNAL') throw error;
-        response.locals.errorCode = error.code;
-        if (!isPopup) return void response.status(303).setHeader('Location', back).end();
-        const shown = redactAppError(error, redactCall(request, response));
-        await endPopup(response, language, failure(shown, failed));
-      }
-    },
+    /** Handles a browser that returns from a provider. One whose authorization began elsewhere is passed to `showCallback`. */
+    arrive:
+      (showCallback: RequestHandler): RequestHandler =>
+      async (request, response, next) => {
+        const { state } = parametersOf(request);
+        if (state === undefined) return showCallback(request, response, next);
+        count(response);
+        const arrival = await page.arrive(state, (id) => readMark(publicUrl(), request, id));
+        if (arrival === undefined) return showCallback(request, response, next);
+        setPrivate(response);
+        if (arrival.kind === 'refused')
+          return stop(response, 400, ({ refused, back }) => withWayBack(refused[arrival.reason], arrival, back));
+        const { key } = arrival.session;
+        const { elementKey, opener } = arrival.request;
+        note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
+        const isPopup = opener === 'popup';
+        const language = languageOf(request, (await page.looksOf(arrival.session)).language);
+        const { done, failed } = CONNECT_WORDS[language];
+        const back = `${publicUrl()}${PAGE_PATH}/${key}?${new URLSearchParams({ element: elementKey, returned: '' })}`;
+        try {
+          const { returnUrl = back } = await finish(request, response, arrival);
+          if (isPopup) return await endPopup(response, language, done);
+          response.status(303).setHeader('Location', returnUrl).end();
+        } catch (error) {
+          if (!isAppError(error) || error.code === 'INTERNAL') throw error;
+          response.locals.errorCode = error.code;
+          if (!isPopup) return void response.status(303).setHeader('Location', back).end();
+          const shown = redactAppError(error, redactCall(request, response));
+          await endPopup(response, language, failure(shown, failed));
+        }
+      },
   };
 }
 

@@ -1,36 +1,23 @@
-import type { Clock } from '../clock.ts';
 import { callerOf } from '../connect/completion.ts';
-import type { ConnectRoom } from '../connect/index.ts';
 import type { Offer } from '../connect/offer.ts';
 import type { Description } from '../connect/page.ts';
 import { problemOf, type SessionProblem } from '../connect/refusals.ts';
 import { statusOf } from '../connect/session.ts';
 import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
-import type { Registry } from '../connector/registry.ts';
 import { pointer } from '../errors.ts';
-import { listHeaders } from '../http/response.ts';
+import type { Platform } from '../platform.ts';
+import type { ApiServices } from './api-services.ts';
 import { withPointers } from './body-faults.ts';
 import { markOf } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface ConnectServices {
-  readonly connect: ConnectRoom;
-  readonly registry: Pick<Registry, 'findConnector'>;
-}
+import { respondWithPage } from './page-tokens.ts';
 
 type SessionView = OperationResult<'getConnectSession'>;
 type PageView = OperationResult<'getConnectPage'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createConnectHandlers(
-  { connect, registry }: ConnectServices,
-  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
-) {
+export function createConnectHandlers({ connect, registry }: ApiServices, { keys, clock }: Platform) {
   const { sessions, page, origins, brandings } = connect;
 
   return {
@@ -51,13 +38,13 @@ export function createConnectHandlers(
       return { body: { ...toSessionView(session, []), ...withBranding(session), url } };
     },
 
-    listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
-      const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+    listConnectSessions: async ({ principal: { organizationId, accountId }, ...request }) => {
       const registered = await origins.of(organizationId);
-      const body = found.sessions.map((session) => toSessionView(session, registered));
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
+      return respondWithPage(keys, request, {
+        context: ['connect-sessions', accountId, request.query.where],
+        read: (page) => sessions.list(accountId, page),
+        toView: (session) => toSessionView(session, registered),
+      });
     },
 
     getConnectSession: async ({ principal, path }) => {

@@ -6,7 +6,7 @@ import { type KeptResponse, keep, sendKept } from '../http/kept-response.ts';
 import { createShared } from '../http/shared.ts';
 import { refuseOtherMethods } from './problem.ts';
 
-export const CONSOLE_PATH = '/console';
+const CONSOLE_PATH = '/console';
 
 interface Others {
   /** Origins whose pages may frame this one. */
@@ -46,7 +46,7 @@ const SCRIPT_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-export interface ConsolePages {
+interface ConsolePages {
   readonly sendPage: RequestHandler;
   /** Sends the script that opens the page of a connect session. */
   readonly sendConnectScript: RequestHandler;

@@ -1,5 +1,4 @@
 import type { Principal } from '../accounts/accounts.ts';
-import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PasswordVersion } from '../accounts/log-in/password-store.ts';
 import { type ConsoleSession, noSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
@@ -7,11 +6,12 @@ import { AppError } from '../errors.ts';
 import { networkOf } from '../http/remote-address.ts';
 import type { Platform } from '../platform.ts';
 import { currentTrace } from '../trace.ts';
+import type { ApiServices } from './api-services.ts';
 import { refuse } from './authorization.ts';
 import type { Handlers, OperationResponse, OperationResult } from './operation.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-export interface ConsoleParts extends Pick<Platform, 'log'> {
+interface ConsoleParts extends Pick<Platform, 'log'> {
   readonly sessionCookie: SessionCookie;
 }
 
@@ -21,7 +21,7 @@ const WRONG =
 const INCOMPLETE = 'Send a body with email and password, or your secrets in the Authorization header.';
 
 export function createConsoleHandlers(
-  { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,
+  { logIn: { passwords, sessions } }: ApiServices,
   { sessionCookie, log }: ConsoleParts,
 ) {
   async function begin(

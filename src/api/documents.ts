@@ -9,31 +9,15 @@ import type { SearchablePage } from './docs/search.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
 
-/** Documents about the service itself, built on their first request. */
-export interface Documents {
-  /** The OpenAPI document as JSON. It is built again when the public URL changes. */
-  readonly json: KeptDocument;
-  readonly yaml: KeptDocument;
-  /**
-   * Returns all pages of the documentation by path. They are built together, because the navigation of each names the
-   * others.
-   */
-  readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
-  /** Returns the path of the guide that was at this path, or undefined. */
-  readonly movedTo: (path: string) => Promise<string | undefined>;
-  /** Script, style and search index of the pages, by file name. */
-  readonly assets: ReadonlyMap<string, KeptDocument>;
-}
-
 const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
 /** Where a guide may have been: all of them were in `guides` first, and some have changed their kind since. */
 const FORMER_GUIDE = new RegExp(`^/docs/(?:guides|${GUIDE_KINDS.join('|')})/([\\w.-]+)$`);
 const ASSETS = ['docs.js', 'docs.css'];
 /**
- * Creates the documents.
+ * Creates the documents about the service itself. They are built on their first request.
  * @param connectorFolders folders of all connectors, whose READMEs are part of the documentation
  */
-export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
+export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]) {
   const site = createShared(async () => {
     // Loaded with the first page: a start needs none of it.
     const { createDocsSite } = await import('./docs/pages.ts');
@@ -49,20 +33,27 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
   const pages = async () => (await site()).kept;
   let json: { readonly url: string; readonly response: KeptResponse } | undefined;
   return {
+    /** Returns the OpenAPI document as JSON. It is built again when the public URL changes. */
     json: async () => {
       const url = publicUrl();
       if (json?.url !== url) json = { url, response: keep('.json', JSON.stringify(documentFor(url))) };
       return json.response;
     },
     yaml: createShared(async () => keep('.yaml', await printYaml())),
+    /**
+     * Returns all pages of the documentation by path. They are built together, because the navigation of each names the
+     * others.
+     */
     pages,
-    movedTo: async (path) => {
+    /** Returns the path of the guide that was at this path, or undefined. */
+    movedTo: async (path: string) => {
       const paths = await pages();
       const name = FORMER_GUIDE.exec(path)?.[1];
       if (name === undefined || paths.has(path)) return undefined;
       return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.has(each));
     },
-    assets: new Map([
+    /** Script, style and search index of the pages, by file name. */
+    assets: new Map<string, KeptDocument>([
       ...ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))] as const),
       // The library that opens the index in the browser is the one that makes it here.
       ['minisearch.js', createShared(() => keepFile(fileURLToPath(import.meta.resolve('minisearch'))))],

@@ -70,7 +70,7 @@ function isOAuth(type: string): boolean {
 }
 
 /** Returns how the element's provider sends webhooks. */
-export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
+function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
   if (webhooks === undefined) return {};
   const { verify, secretKey, registration, setup } = webhooks;
   return {

@@ -1,10 +1,8 @@
-import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
-import type { Registry } from '../connector/registry.ts';
-import type { FindDemoAccount } from '../connector/simulators/index.ts';
-import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
+import type { AuthorizationCaller, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
@@ -13,36 +11,27 @@ import { fieldsOf, listRows } from './row-listing.ts';
 
 type Hub = OperationResult<'listHubs'>[number];
 
-export interface ElementServices {
-  readonly registry: Registry;
-  readonly findDemoAccount: FindDemoAccount;
-  readonly activeElements: Pick<ActiveElements, 'inactiveOf' | 'setActive'>;
-  readonly authorizations: Pick<Authorizations, 'begin'>;
-}
-
 type ElementListing = Pick<OperationRequest<'listElements'>, 'principal' | 'query' | 'url'>;
 
 const ELEMENTS = fieldsOf('Element');
 const HUBS = fieldsOf('Hub');
 
 export function createElementHandlers(
-  { registry, findDemoAccount, activeElements, authorizations }: ElementServices,
+  { registry, findDemoAccount, activeElements, authorizations }: ApiServices,
   seal: PageSeal,
 ) {
-  async function list({ principal: { accountId }, query, url }: ElementListing) {
-    const { hub, searchText } = query;
+  async function list({ principal: { accountId }, ...request }: ElementListing) {
+    const { hub, searchText } = request.query;
     const inactive = await activeElements.inactiveOf(accountId);
     const elements = registry.connectors
       .filter((connector) => hub === undefined || hubsOf(connector).includes(hub))
       .filter((connector) => searchText === undefined || mentions(connector, searchText))
       .map((connector) => toElement(connector, inactive));
-    const context = ['elements', accountId, hub, searchText];
-    return listRows<Element>(
-      seal,
-      elements,
-      { queryable: ELEMENTS, positionOf: ({ key }) => key, context },
-      { query, url },
-    );
+    return listRows<Element>(seal, elements, request, {
+      queryable: ELEMENTS,
+      positionOf: ({ key }) => key,
+      context: ['elements', accountId, hub, searchText],
+    });
   }
 
   async function setActive(
@@ -83,13 +72,10 @@ export function createElementHandlers(
   }
 
   return {
-    listElements: async (request) => {
-      const { rows, headers } = await list(request);
-      return { body: rows, headers };
-    },
+    listElements: list,
     listElementKeys: async (request) => {
-      const { rows, headers } = await list(request);
-      return { body: rows.map(({ key }) => key), headers };
+      const { body, headers } = await list(request);
+      return { body: body.map(({ key }) => key), headers };
     },
 
     getElement: async ({ principal, path }) => {
@@ -113,16 +99,15 @@ export function createElementHandlers(
       return { body, headers: { 'Elements-Returned-Count': body.length } };
     },
     getHub: ({ path }) => ({ body: getHub(path.key) }),
-    listElementsOfHub: async ({ path, query, ...request }) => {
-      const { rows, headers } = await list({ ...request, query: { ...query, hub: getHub(path.key).key } });
-      return { body: rows, headers };
-    },
+    listElementsOfHub: ({ path, query, ...request }) =>
+      list({ ...request, query: { ...query, hub: getHub(path.key).key } }),
 
-    listHubs: ({ principal, query, url }) => {
-      const listing = { queryable: HUBS, positionOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
-      const { rows, headers } = listRows(seal, hubs(), listing, { query, url });
-      return { body: rows, headers };
-    },
+    listHubs: ({ principal, ...request }) =>
+      listRows(seal, hubs(), request, {
+        queryable: HUBS,
+        positionOf: ({ key }) => key,
+        context: ['hubs', principal.accountId],
+      }),
   } satisfies Partial<Handlers>;
 }
 

@@ -52,7 +52,7 @@ const OPTIONAL = { basic: [], bearer: [], oauth2: ['scope', 'audience', 'clientA
  * Returns an authentication with exactly the members of its type.
  * @throws AppError REQUEST_INVALID that names the members that are missing or belong to another type
  */
-export function readAuthentication(body: AuthenticationBody): EndpointAuthentication {
+function readAuthentication(body: AuthenticationBody): EndpointAuthentication {
   const { type, ...members } = body;
   const needed: readonly string[] = NEEDED[type];
   const known = ['type', ...needed, ...OPTIONAL[type]];

@@ -1,34 +1,15 @@
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import { type BodyLimits, LARGE, ORDINARY } from '../http/json-body.ts';
+import { LARGE, ORDINARY } from '../http/json-body.ts';
 import type { HandlerResponse } from '../http/response.ts';
 import { ACCESS, type Access } from './access.ts';
 import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
 import { findValidation, type Scope, type Validate } from './validation.ts';
 
-/** Everything that depends only on the operation of a request, computed once at the start. */
-export interface Endpoint {
-  readonly id: ApiOperationId;
-  readonly access: Access;
-  /** Whether every authenticated caller may use the operation in the account of the request. */
-  readonly isForEverybody: boolean;
-  /** Schema of the body; undefined for an operation without a body. */
-  readonly body: TakenBody | undefined;
-  readonly limits: BodyLimits;
-  /** Whether the operation supports an `Idempotency-Key`. */
-  readonly isRepeatable: boolean;
-  /** Whether the operation must not run twice, or is recorded in the audit log. */
-  readonly isNoted: boolean;
-  /** Parts of a request with texts that PostgreSQL has to keep. */
-  readonly stored: readonly ('query' | 'body')[];
-  /** Whether responses are JSON whatever the `Accept` header says. If false, the handler checks the header. */
-  readonly isJson: boolean;
-  /** Whether responses may be compressed, because they contain no secrets. */
-  readonly isPackable: boolean;
-  readonly validate: Validate;
-  /** Handles an `OperationRequest` of the operation, after the validator accepted it. */
-  readonly handle: (request: unknown) => Promise<HandlerResponse> | HandlerResponse;
-}
+export type Endpoint = ReturnType<typeof createEndpoint>;
+
+/** Handles an `OperationRequest` of the operation, after the validator accepted it. */
+type Handle = (request: unknown) => Promise<HandlerResponse> | HandlerResponse;
 
 export interface TakenBody {
   readonly form: 'none' | 'also' | 'only';
@@ -72,26 +53,36 @@ export function createEndpoints(handlers: Handlers, validateResponses: boolean):
   return new Map(
     ids.map((id) => {
       // The table's type ties each handler to its operation; from here on any of them is called.
-      const handle = handlers[id] as Endpoint['handle'];
+      const handle = handlers[id] as Handle;
       return [id, createEndpoint(id, handle, findValidation(id, validateResponses))];
     }),
   );
 }
 
-function createEndpoint(id: ApiOperationId, handle: Endpoint['handle'], validate: Validate): Endpoint {
+/** Returns everything that depends only on the operation of a request, computed once at the start. */
+function createEndpoint(id: ApiOperationId, handle: Handle, validate: Validate) {
   const { method, largeBody, scopes } = OPERATIONS[id];
   const access: Access = ACCESS[id];
   return {
     id,
     access,
+    /** Whether every authenticated caller may use the operation in the account of the request. */
     isForEverybody: access.privilege === undefined && access.account === undefined && access.user === undefined,
+    /** Schema of the body; undefined for an operation without a body. */
     body: takenBody(id),
     limits: largeBody ? LARGE : ORDINARY,
+    /** Whether the operation supports an `Idempotency-Key`. */
     isRepeatable: method === 'post',
+    /** Whether the operation must not run twice, or is recorded in the audit log. */
     isNoted: method === 'post' || access.audit !== undefined,
-    // Records belong to the provider, which may store any text. A text in the query of a GET is only searched for.
+    /**
+     * Parts of a request with texts that PostgreSQL has to keep. Records belong to the provider, which may store any text. A text in the query
+     * of a GET is only searched for.
+     */
     stored: isOfRecords(scopes) ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
+    /** Whether responses are JSON whatever the `Accept` header says. If false, the handler checks the header. */
     isJson: !(id in FILE_OPERATIONS),
+    /** Whether responses may be compressed, because they contain no secrets. */
     isPackable: isPackable(id),
     validate,
     handle,

@@ -1,29 +1,21 @@
 import { AppError } from '../errors.ts';
 import { type EventType, RECORD_ACTIONS } from '../events/event-types.ts';
-import type { EventHistory, StoredEvent } from '../events/history/history.ts';
-import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
+import type { StoredEvent } from '../events/history/history.ts';
+import { wantsType } from '../events/model.ts';
 import { listHeaders } from '../http/response.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
+import type { ApiServices } from './api-services.ts';
 import { ofToken } from './instances.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
-
-export interface EventServices {
-  readonly findSource: FindSource;
-  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  readonly eventHistory: EventHistory;
-  readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
-}
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type EventView = OperationResult<'listInstanceEvents'>[number];
 
-/** The defaults of the spec. */
-const PAGE_SIZE = 200;
 /** Type of a test event. */
 export const TEST_TYPE = 'test.created';
 
-export function createEventHandlers(services: EventServices, seal: PageSeal) {
+export function createEventHandlers(services: ApiServices, seal: PageSeal) {
   const byId = {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
@@ -32,7 +24,7 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       const { callbackUrl, isEnabled } = source;
       if (!isEnabled) throw eventsAreOff(instanceId);
       const subscription =
-        callbackUrl === undefined ? undefined : await services.ensureSubscription(accountId, callbackUrl);
+        callbackUrl === undefined ? undefined : await services.subscriptions.ensure(accountId, callbackUrl);
       const isDelivered = subscription !== undefined && wantsType(subscription.eventTypes, type);
       const { objectName, eventType } = splitType(type);
       const { eventIds } = await services.accept([

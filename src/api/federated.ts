@@ -3,22 +3,16 @@ import { hubsOf } from '../connector/define.ts';
 import { AppError, invalidRequest } from '../errors.ts';
 import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Instances } from '../instances/instances.ts';
 import { createFederatedLists, type FederatedPosition } from '../resources/federated.ts';
-import type { Resources } from '../resources/index.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationQuery } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 /** Maximum number of instances of one list. */
 const MOST_INSTANCES = 500;
-/** The defaults of the spec. */
-const PAGE_SIZE = 200;
 const MAX_PROVIDER_CALLS = 25;
 
-export function createFederatedHandlers(
-  { instances, resources }: { readonly instances: Pick<Instances, 'list'>; readonly resources: Resources },
-  seal: PageSeal,
-) {
+export function createFederatedHandlers({ instances, resources }: ApiServices, seal: PageSeal) {
   const listFederated = createFederatedLists(resources);
 
   /**

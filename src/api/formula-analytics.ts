@@ -1,14 +1,10 @@
 import { INTERVALS, type Interval, pointsOf, readEnd, readStart, startOf } from '../activity/intervals.ts';
-import type { Clock } from '../clock.ts';
 import { AppError, pointer } from '../errors.ts';
-import type { FormulaAnalytics } from '../formulas/analytics.ts';
+import type { Platform } from '../platform.ts';
 import { reversedPeriod } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf } from './formulas.ts';
 import type { Handlers, OperationQuery } from './operation.ts';
-
-export interface FormulaAnalyticsServices {
-  readonly formulaRuns: { readonly analytics: FormulaAnalytics };
-}
 
 type Asked = OperationQuery<'countFormulaExecutions'>;
 
@@ -16,10 +12,7 @@ type Asked = OperationQuery<'countFormulaExecutions'>;
 const USUAL: Readonly<Record<Interval, number>> = { minute: 61, hour: 25, day: 8 };
 const MOST_INTERVALS = 1_500;
 
-export function createFormulaAnalyticsHandlers(
-  { formulaRuns: { analytics } }: FormulaAnalyticsServices,
-  clock: Pick<Clock, 'now'>,
-) {
+export function createFormulaAnalyticsHandlers({ formulaRuns: { analytics } }: ApiServices, { clock }: Platform) {
   const periodOf = (query: Asked) => readPeriod(query, clock.now());
 
   return {

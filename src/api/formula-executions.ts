@@ -1,31 +1,25 @@
 import type { StoredExecution, StoredStep } from '../formulas/executions/execution-store.ts';
-import type { CountedPage, Executions, InstanceOfFormula } from '../formulas/executions/executions.ts';
+import type { CountedPage, InstanceOfFormula } from '../formulas/executions/executions.ts';
 import { showValues } from '../formulas/executions/step-values.ts';
 import { LIMITS } from '../formulas/model.ts';
-import type { TemplateRoom } from '../formulas/templates-room.ts';
 import { listHeaders } from '../http/response.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf } from './formulas.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { createPageTokens, PAGE_SIZE, type PageSeal } from './page-tokens.ts';
 
 type ExecutionView = OperationResult<'getFormulaExecution'>;
 type StepView = OperationResult<'getFormulaStepExecution'>;
-
-export interface FormulaExecutionServices {
-  readonly formulaRuns: { readonly executions: Executions };
-  readonly formulas: Pick<TemplateRoom, 'templates'>;
-}
 
 interface Paged {
   readonly query: { readonly pageSize?: number | undefined; readonly nextPage?: string | undefined };
   readonly url: string;
 }
 
-const PAGE_SIZE = 200;
 /** Maximum number of steps in the response about one execution. */
 const MOST_STEPS = 5_000;
 
-export function createFormulaExecutionHandlers({ formulaRuns, formulas }: FormulaExecutionServices, seal: PageSeal) {
+export function createFormulaExecutionHandlers({ formulaRuns, formulas }: ApiServices, seal: PageSeal) {
   const { executions } = formulaRuns;
 
   /** One page of a list, with the headers of counted lists. */

@@ -1,25 +1,17 @@
 import type { FormulaJob } from '../formulas/jobs.ts';
-import type { TemplateRoom } from '../formulas/templates-room.ts';
-import { listHeaders } from '../http/response.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf } from './formulas.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createFormulaJobHandlers(
-  { formulas: { jobs } }: { readonly formulas: Pick<TemplateRoom, 'jobs'> },
-  seal: PageSeal,
-) {
+export function createFormulaJobHandlers({ formulas: { jobs } }: ApiServices, seal: PageSeal) {
   return {
-    listJobs: async ({ principal: { accountId }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['jobs', accountId, where]));
-      const page = await jobs.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = page.jobs.map(toJobView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listJobs: ({ principal: { accountId }, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['jobs', accountId, request.query.where],
+        read: (page) => jobs.list(accountId, page),
+        toView: toJobView,
+      }),
 
     getJob: async ({ principal: { accountId }, path: { id } }) => ({
       body: toJobView(await jobs.get({ accountId, id })),

@@ -1,20 +1,17 @@
 import type { Request, Response } from 'express';
-import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { AwaitedExecution } from '../formulas/executions/resource-responses.ts';
-import { type FormulaResources, INSTANCE_HEADER } from '../formulas/resources.ts';
+import { INSTANCE_HEADER } from '../formulas/resources.ts';
 import { signalEnd } from '../http/connection.ts';
 import { LARGE, readJsonBody } from '../http/json-body.ts';
-import { ACCESS, assertAccess, type Directory } from './access.ts';
+import { ACCESS, assertAccess } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Audit } from './audit.ts';
 import { type Caller, unknownPath } from './authorization.ts';
 
-export interface FormulaResourceParts {
-  readonly resources: FormulaResources;
-  readonly directory: Directory;
+interface FormulaResourceParts {
   readonly audit: Audit;
-  readonly idempotency: Pick<Idempotency, 'once'>;
   readonly bodyBudget: ByteBudget;
   /** Whether an `Authorization` header is a ticket of this process. */
   readonly isInner: (authorization: string) => boolean;
@@ -27,8 +24,12 @@ export type HandleFormulaResource = (request: Request, response: Response, calle
 const OPERATION = 'startFormulaExecutions';
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-export function createFormulaResourceHandler(parts: FormulaResourceParts): HandleFormulaResource {
-  const { resources, directory, audit, idempotency, bodyBudget: budget, isInner } = parts;
+export function createFormulaResourceHandler(
+  services: ApiServices,
+  { audit, bodyBudget: budget, isInner }: FormulaResourceParts,
+): HandleFormulaResource {
+  const { idempotency } = services;
+  const { resources } = services.formulaRuns;
 
   return async (request, response, caller) => {
     const { method, path, headers } = request;
@@ -40,7 +41,7 @@ export function createFormulaResourceHandler(parts: FormulaResourceParts): Handl
     const { principal } = caller;
     const params = { instanceId: String(formulaInstanceId) };
     try {
-      await assertAccess(directory, principal, access, params);
+      await assertAccess(services, principal, access, params);
     } catch (error) {
       const call = { id: OPERATION, access, principal, params, instance: undefined } as const;
       if (isAppError(error, 'FORBIDDEN')) await audit.noteRefusal(audit.entryOf(request, response, call));

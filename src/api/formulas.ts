@@ -5,19 +5,14 @@ import type { FormulaInstanceQuery } from '../formulas/formula-instances.ts';
 import type { ListedInstance } from '../formulas/formula-instances-store.ts';
 import type { Formula, FormulaContent, Step, Trigger, Variable } from '../formulas/model.ts';
 import { toResourceDocument } from '../formulas/resource-document.ts';
-import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { FormulaVersion } from '../formulas/templates-store.ts';
 import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationQuery, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface FormulaServices {
-  readonly formulas: TemplateRoom;
-  /** Address of the API, without a slash at the end. */
-  readonly baseUrl: () => string;
-}
+import { createPageTokens, PAGE_SIZE, type PageSeal, respondWithPage } from './page-tokens.ts';
+import { BASE_PATH } from './server.ts';
 
 type FormulaView = OperationResult<'getFormula'>;
 type InstanceView = OperationResult<'getFormulaInstance'>;
@@ -28,41 +23,37 @@ interface Paged {
   readonly url: string;
 }
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, seal: PageSeal) {
+export function createFormulaHandlers({ formulas, publicUrl }: ApiServices, seal: PageSeal) {
   const { templates, parts, validation, formulaInstances } = formulas;
 
-  /** Reads a page of formula instances of the account of the request. */
-  async function listInstances(
-    { principal: { accountId }, query: { where, pageSize: limit = PAGE_SIZE, nextPage }, url }: Paged,
+  /** Responds with a page of formula instances of the account of the request. */
+  function listInstances<View>(
+    { principal: { accountId }, ...request }: Paged,
     selection: Omit<FormulaInstanceQuery, 'where' | 'afterId' | 'limit'>,
+    toView: (instance: ListedInstance) => View,
   ) {
-    const filter = { ...selection, where };
-    const tokens = createPageTokens(seal, JSON.stringify(['formula-instances', accountId, filter]));
-    const page = await formulaInstances.list(accountId, { ...filter, limit, afterId: tokens.read(nextPage) });
-    const headers = listHeaders(page.instances.length, { url, token: tokens.write(page.nextAfterId) });
-    return { instances: page.instances, headers };
+    return respondWithPage(seal, request, {
+      context: ['formula-instances', accountId, { ...selection, where: request.query.where }],
+      read: (page) => formulaInstances.list(accountId, { ...selection, ...page }),
+      toView,
+    });
   }
 
-  async function listOfFormula(paged: Paged, formulaId: number) {
+  async function listOfFormula<View>(paged: Paged, formulaId: number, toView: (instance: ListedInstance) => View) {
     await templates.get(callerOf(paged.principal), formulaId);
-    return listInstances(paged, { formulaId, includesInactive: true });
+    return listInstances(paged, { formulaId, includesInactive: true }, toView);
   }
 
   return {
-    listFormulas: async ({ principal, query, url }) => {
-      const { abridged: isAbridged = false, callableBy, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    listFormulas: async ({ principal, ...request }) => {
+      const { abridged: isAbridged = false, callableBy, where } = request.query;
       const caller = callerOf(principal);
       if (callableBy !== undefined) await assertCallableBy(caller, callableBy);
-      const { accountId, seesAll } = caller;
-      const context = JSON.stringify(['formulas', accountId, seesAll, isAbridged, callableBy, where]);
-      const tokens = createPageTokens(seal, context);
-      const afterId = tokens.read(nextPage);
-      const page = await templates.list(caller, { where, callableBy, isAbridged, limit, afterId });
-      const body = page.formulas.map((formula) => (isAbridged ? toAbridgedView(formula) : toFormulaView(formula)));
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+      return respondWithPage(seal, request, {
+        context: ['formulas', caller.accountId, caller.seesAll, isAbridged, callableBy, where],
+        read: (page) => templates.list(caller, { ...page, callableBy, isAbridged }),
+        toView: isAbridged ? toAbridgedView : toFormulaView,
+      });
     },
     createFormula: async ({ principal, body }) => ({
       body: toFormulaView(await templates.create(callerOf(principal), body)),
@@ -92,7 +83,7 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
     }),
     getFormulaDocument: async ({ principal, path }) => {
       const formula = await templates.get(callerOf(principal), path.id);
-      const body = toResourceDocument(formula, baseUrl());
+      const body = toResourceDocument(formula, publicUrl() + BASE_PATH);
       if (body === undefined) throw missing('documentation of formula', path.id);
       return { body };
     },
@@ -163,10 +154,8 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
       return { body: { id: configurationId } };
     },
 
-    listInstancesOfFormula: async ({ principal, path, query, url }) => {
-      const { instances, headers } = await listOfFormula({ principal, query, url }, path.id);
-      return { body: instances.map(toInstanceView), headers };
-    },
+    listInstancesOfFormula: ({ principal, path, query, url }) =>
+      listOfFormula({ principal, query, url }, path.id, toInstanceView),
     createFormulaInstance: async ({ principal, path, body }) => ({
       body: toInstanceView(await formulaInstances.create(callerOf(principal), path.id, body)),
     }),
@@ -204,11 +193,13 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
       return { body: toInstanceView(await formulaInstances.deactivate(callerOf(principal), of)) };
     },
 
-    listFormulaInstances: async ({ principal, query, url }) => {
+    listFormulaInstances: ({ principal, query, url }) => {
       const { elementInstanceId, searchText, includeInactive: includesInactive = false } = query;
-      const filter = { elementInstanceId, searchText, includesInactive };
-      const { instances, headers } = await listInstances({ principal, query, url }, filter);
-      return { body: instances.map(toListedView), headers };
+      return listInstances(
+        { principal, query, url },
+        { elementInstanceId, searchText, includesInactive },
+        toListedView,
+      );
     },
     getFormulaInstance: async ({ principal: { accountId }, path }) => ({
       body: toInstanceView(await formulaInstances.get(accountId, path.instanceId)),
@@ -217,10 +208,8 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
       await formulaInstances.remove({ accountId, id });
       return { body: { id } };
     },
-    listAccountFormulaInstances: async ({ principal, path, query, url }) => {
-      const { instances, headers } = await listOfFormula({ principal, query, url }, path.formulaId);
-      return { body: instances.map(toAccountView), headers };
-    },
+    listAccountFormulaInstances: ({ principal, path, query, url }) =>
+      listOfFormula({ principal, query, url }, path.formulaId, toAccountView),
   } satisfies Partial<Handlers>;
 
   /** @throws AppError NOT_FOUND */

@@ -1,14 +1,11 @@
-import type { Accounts, Principal } from '../accounts/accounts.ts';
-import type { ActiveElements } from '../accounts/active-elements.ts';
-import type { Activity } from '../activity/index.ts';
-import type { Clock } from '../clock.ts';
-import type { Registry } from '../connector/registry.ts';
+import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
-import type { WebhookRoom } from '../events/webhooks/index.ts';
 import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { Instances, NewInstance } from '../instances/instances.ts';
+import type { NewInstance } from '../instances/instances.ts';
 import { type InstanceListPosition, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
+import type { Platform } from '../platform.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead, withPointers } from './body-faults.ts';
 import {
   getConfigurationField,
@@ -23,16 +20,7 @@ import {
   toNewInstanceView,
 } from './instance-view.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
-
-export interface InstanceServices {
-  readonly activity: Pick<Activity, 'lastCalls'>;
-  readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
-  readonly instances: Instances;
-  readonly registry: Pick<Registry, 'getConnector'>;
-  readonly activeElements: Pick<ActiveElements, 'inactiveOf'>;
-  readonly webhooks: Pick<WebhookRoom, 'urlOf' | 'registrations'>;
-}
+import { createPositionTokens, PAGE_SIZE } from './page-tokens.ts';
 
 interface PageRequest {
   readonly query: OperationQuery<'listElementInstances'> & Pick<OperationQuery<'listInstances'>, 'hydrate'>;
@@ -43,14 +31,12 @@ interface PageRequest {
 /** Members that may change by themselves between reading an instance and writing it back. */
 const DRIFTING = ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil', 'lastCallDate', 'lastError'];
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 /** Default duration of trace logging in seconds, as in the spec. */
 const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(
-  { accounts, activity, instances, registry, activeElements, webhooks }: InstanceServices,
-  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
+  { accounts, activity, instances, registry, activeElements, webhooks }: ApiServices,
+  { keys, clock }: Platform,
 ) {
   const { urlOf, registrations } = webhooks;
   const toAccountView = (instance: Instance) => toAccountInstanceView(instance, clock.now());
@@ -130,7 +116,7 @@ export function createInstanceHandlers(
     const { tags, searchText, where, orderBy, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
     const order = orderBy === undefined ? undefined : readOrder(orderBy);
-    const tokens = createPositionTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
+    const tokens = createPositionTokens(keys, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
     const after = readInstancePosition(tokens.read(nextPage));
     const page = await instances.list(accountId, { ...filter, order, limit: pageSize, after });
     const token = tokens.write(page.next && writeInstancePosition(page.next));

@@ -1,27 +1,19 @@
 import type { InvitationRow } from '../accounts/invitation-store.ts';
-import { type Invitations, statusOf } from '../accounts/invitations.ts';
-import type { Clock } from '../clock.ts';
+import { statusOf } from '../accounts/invitations.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
-import { listHeaders } from '../http/response.ts';
+import type { Platform } from '../platform.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface InvitationParts {
-  readonly seal: PageSeal;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Rate limits, per network, for requests with the key of an invitation. */
-  readonly requests: TokenBuckets;
-}
+import { respondWithPage } from './page-tokens.ts';
 
 type InvitationView = OperationResult<'revokeInvitation'>;
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
 export function createInvitationHandlers(
-  { invitations }: { readonly invitations: Invitations },
-  { seal, clock, requests }: InvitationParts,
+  { invitations }: ApiServices,
+  { keys, clock }: Platform,
+  /** Rate limits, per network, for requests with the key of an invitation. */
+  requests: TokenBuckets,
 ) {
   const toRecord = (invitation: InvitationRow) => toInvitationView(invitation, clock.now());
 
@@ -31,13 +23,12 @@ export function createInvitationHandlers(
       return { body: { ...toRecord(invitation), url } };
     },
 
-    listInvitations: async ({ principal: { accountId }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['invitations', accountId, where]));
-      const found = await invitations.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = found.invitations.map(toRecord);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
-    },
+    listInvitations: ({ principal: { accountId }, ...request }) =>
+      respondWithPage(keys, request, {
+        context: ['invitations', accountId, request.query.where],
+        read: (page) => invitations.list(accountId, page),
+        toView: toRecord,
+      }),
 
     revokeInvitation: async ({ principal, path }) => ({
       body: toRecord(await invitations.revoke(principal.accountId, path.id)),

@@ -5,7 +5,7 @@ import { type AccessKey, coversInstance, coversObject, type Selectable } from '.
 import { AppError, cutText } from '../errors.ts';
 
 /** A scope that a request needs and a key may lack. No key has `platform`. */
-export type KeyScope =
+type KeyScope =
   | (typeof KEY_SCOPES)[keyof typeof KEY_SCOPES][number]
   | 'instances'
   | 'elementKeys'

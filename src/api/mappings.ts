@@ -1,10 +1,7 @@
 import type { Principal } from '../accounts/accounts.ts';
 import type { Privilege } from '../accounts/privileges.ts';
 import type { Connector } from '../connector/contract.ts';
-import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
-import type { Templates } from '../formulas/templates.ts';
-import type { Instances } from '../instances/instances.ts';
 import type { MappingCaller } from '../mappings/changes.ts';
 import type { IgnoredFields, ShownDefinition, Written } from '../mappings/definitions.ts';
 import type { Mappings } from '../mappings/index.ts';
@@ -12,18 +9,12 @@ import { LEVELS, type Level } from '../mappings/model.ts';
 import type { Owner } from '../mappings/owner.ts';
 import type { ShownTransformation } from '../mappings/transformations.ts';
 import { assertPrivilege } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import { callerOf as callerOfFormulas } from './formulas.ts';
 import { ofToken } from './instances.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
-
-export interface MappingServices {
-  readonly mappings: Mappings;
-  readonly formulas: { readonly templates: Pick<Templates, 'listUsages'> };
-  readonly registry: Pick<Registry, 'getConnector'>;
-  readonly instances: Pick<Instances, 'get'>;
-}
 
 /** An action on definitions and transformations, as the privileges name it. */
 type Action = 'create' | 'edit' | 'delete';
@@ -71,7 +62,7 @@ type FindOwner<Request> = (request: Request) => Found | Promise<Found>;
 const COMMON_RESOURCES = fieldsOf('CommonResource');
 const VDRS = fieldsOf('VdrEntry');
 
-export function createMappingHandlers({ mappings, formulas, registry, instances }: MappingServices, seal: PageSeal) {
+export function createMappingHandlers({ mappings, formulas, registry, instances }: ApiServices, seal: PageSeal) {
   const { definitions, transformations, commonResources, vdrs, catalogue } = mappings;
 
   const organization = ({ principal: { organizationId } }: OfPrincipal): Found => ({
@@ -335,14 +326,15 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
       return { body, headers: { 'Elements-Returned-Count': body.length } };
     },
 
-    listCommonResources: async ({ principal, query, url }) => {
-      const names = await commonResources.listNames(principal);
-      const rows = names.map((name) => ({ name }));
-      const context = ['common-resources', principal.accountId];
-      const listing = { queryable: COMMON_RESOURCES, positionOf: ({ name }: { name: string }) => name, context };
-      const page = listRows(seal, rows, listing, { query, url });
+    listCommonResources: async ({ principal, ...request }) => {
+      const names = (await commonResources.listNames(principal)).map((name) => ({ name }));
+      const page = listRows(seal, names, request, {
+        queryable: COMMON_RESOURCES,
+        positionOf: ({ name }) => name,
+        context: ['common-resources', principal.accountId],
+      });
       const body: CommonResourceView[] = [];
-      for (const { name } of page.rows) body.push(toCommonResourceView(await commonResources.get(principal, name)));
+      for (const { name } of page.body) body.push(toCommonResourceView(await commonResources.get(principal, name)));
       return { body, headers: page.headers };
     },
     putCommonResource: async ({ principal, body }) => {
@@ -374,13 +366,14 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
     listVdrs: async ({ principal, query, url }) => {
       const { systemOnly = false } = query;
       const rows = (await vdrs.list(principal, { systemOnly })).map((row) => ({ ...row }));
-      const context = ['vdrs', principal.accountId, systemOnly];
-      const positionOf = ({ name, level, id }: (typeof rows)[number]) => `${name} ${level} ${id}`;
       // Clients that export all definitions read one page.
       const isWhole = query.pageSize === undefined && query.nextPage === undefined;
-      const asked = isWhole ? { ...query, pageSize: rows.length } : query;
-      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query: asked, url });
-      return { body: page.rows, headers: page.headers };
+      const request = { query: isWhole ? { ...query, pageSize: rows.length } : query, url };
+      return listRows(seal, rows, request, {
+        queryable: VDRS,
+        positionOf: ({ name, level, id }) => `${name} ${level} ${id}`,
+        context: ['vdrs', principal.accountId, systemOnly],
+      });
     },
     importVdr: async ({ principal, body }) => {
       const written = await vdrs.import(callerOf(principal, 'edit'), body, getInstanceOf(principal));

@@ -10,7 +10,7 @@ import type { AgentRoom } from '../mcp/index.ts';
 import type { IdentifyKey } from './authorization.ts';
 import { assertKeyMay } from './key-scopes.ts';
 
-export interface AgentHandlerParts {
+interface AgentHandlerParts {
   readonly room: AgentRoom;
   readonly identifyKey: IdentifyKey;
   readonly bodyBudget: ByteBudget;

@@ -1,14 +1,9 @@
-import { OPERATIONAL_URL, type Settings } from '../accounts/settings.ts';
+import { OPERATIONAL_URL } from '../accounts/settings.ts';
 import { AppError } from '../errors.ts';
-import type { Deliveries } from '../events/deliveries/deliveries.ts';
-import type { Endpoints } from '../events/endpoints/endpoints.ts';
 import { hostOf } from '../events/lease.ts';
-import { type Accepted, type FindSource, type NewEvent, wantsType } from '../events/model.ts';
-import type { Notifications } from '../events/notifications/notifications.ts';
-import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
-import { listHeaders } from '../http/response.ts';
+import { wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
-import type { Instances } from '../instances/instances.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import {
   toAttemptView,
@@ -20,28 +15,14 @@ import {
 import { splitBody } from './endpoint-body.ts';
 import { splitType, TEST_TYPE } from './events.ts';
 import type { Handlers } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
-export interface NotificationServices {
-  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;
-  readonly deliveries: Deliveries;
-  readonly notifications: Pick<Notifications, 'list'>;
-  readonly endpoints: Pick<Endpoints, 'create' | 'update' | 'changed' | 'judge'>;
-  readonly instances: Pick<Instances, 'findByCallback' | 'list'>;
-  readonly findSource: FindSource;
-  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  readonly settings: Pick<Settings, 'get'>;
-}
-
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 /** Members of a subscription that change while deliveries are sent. */
 const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 
-export function createNotificationHandlers(services: NotificationServices, seal: PageSeal) {
+export function createNotificationHandlers(services: ApiServices, seal: PageSeal) {
   const { subscriptions, endpoints, deliveries, notifications, instances, settings } = services;
-  const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
 
   /** Describes what sends events to the URL; undefined if nothing does. */
   async function findUser(accountId: number, url: string): Promise<string | undefined> {
@@ -62,13 +43,12 @@ export function createNotificationHandlers(services: NotificationServices, seal:
   }
 
   return {
-    listSubscriptions: async ({ principal: { accountId }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = tokensOf('subscriptions', accountId, where);
-      const page = await subscriptions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = page.subscriptions.map(toMaskedSubscriptionView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listSubscriptions: ({ principal: { accountId }, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['subscriptions', accountId, request.query.where],
+        read: (page) => subscriptions.list(accountId, page),
+        toView: toMaskedSubscriptionView,
+      }),
 
     getSubscription: async ({ principal, path }) => ({
       body: toSubscriptionView(await subscriptions.get(principal.accountId, path.id)),
@@ -138,13 +118,13 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       };
     },
 
-    listDeliveries: async ({ principal: { accountId }, query, url }) => {
-      const { where, newestFirst = false, hydrate = true, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = tokensOf('deliveries', accountId, where, newestFirst);
-      const afterId = tokens.read(nextPage);
-      const page = await deliveries.list(accountId, { where, newestFirst, hydrate, limit, afterId });
-      const body = page.deliveries.map(toDeliveryView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    listDeliveries: ({ principal: { accountId }, ...request }) => {
+      const { where, newestFirst = false, hydrate = true } = request.query;
+      return respondWithPage(seal, request, {
+        context: ['deliveries', accountId, where, newestFirst],
+        read: (page) => deliveries.list(accountId, { ...page, newestFirst, hydrate }),
+        toView: toDeliveryView,
+      });
     },
 
     releaseDeliveries: async ({ principal, query }) => ({
@@ -178,12 +158,13 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       return { body: { redelivered: await deliveries.redeliverPeriod(principal.accountId, period) } };
     },
 
-    listNotifications: async ({ principal: { accountId }, query, url }) => {
-      const { where, newestFirst = false, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = tokensOf('notifications', accountId, where, newestFirst);
-      const page = await notifications.list(accountId, { where, newestFirst, limit, afterId: tokens.read(nextPage) });
-      const body = page.notifications.map(toNotificationView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    listNotifications: ({ principal: { accountId }, ...request }) => {
+      const { where, newestFirst = false } = request.query;
+      return respondWithPage(seal, request, {
+        context: ['notifications', accountId, where, newestFirst],
+        read: (page) => notifications.list(accountId, { ...page, newestFirst }),
+        toView: toNotificationView,
+      });
     },
   } satisfies Partial<Handlers>;
 }

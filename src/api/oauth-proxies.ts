@@ -1,24 +1,20 @@
 import type { Principal } from '../accounts/accounts.ts';
-import { listHeaders } from '../http/response.ts';
 import { MASK } from '../instances/configuration.ts';
-import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
+import type { ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
 import { assertPrivilege } from './access.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createProxyHandlers(proxies: Proxies, seal: PageSeal) {
+export function createProxyHandlers({ proxies }: ApiServices, seal: PageSeal) {
   return {
-    listOAuthProxies: async ({ principal, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['oauth-proxies', principal.accountId, where]));
-      const page = await proxies.list(principal, { where, limit, afterId: tokens.read(nextPage) });
-      const body = page.proxies.map(toMaskedRecord);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listOAuthProxies: ({ principal, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['oauth-proxies', principal.accountId, request.query.where],
+        read: (page) => proxies.list(principal, page),
+        toView: toMaskedRecord,
+      }),
     createOAuthProxy: async ({ principal, body }) => {
       assertMayShare(principal, { before: false, after: body.shared });
       return { body: toNewRecord(await proxies.create(principal, body)) };

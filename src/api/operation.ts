@@ -103,7 +103,7 @@ export type OperationResponse<Id extends OperationId> =
   | (Id extends FileOperationId ? FileResponse : never)
   | (Id extends StreamOperationId ? StreamResponse : never);
 
-export type OperationHandler<Id extends OperationId> = (
+type OperationHandler<Id extends OperationId> = (
   request: OperationRequest<Id>,
 ) => OperationResponse<Id> | Promise<OperationResponse<Id>>;
 

@@ -1,15 +1,11 @@
 import type { Principal } from '../accounts/accounts.ts';
-import type { Organization, Organizations } from '../accounts/organizations.ts';
-import type { Secret, Secrets } from '../accounts/secrets.ts';
+import type { Organization } from '../accounts/organizations.ts';
+import type { Secret } from '../accounts/secrets.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody } from './operation.ts';
 
-export interface OrganizationServices {
-  readonly organizations: Organizations;
-  readonly secrets: Secrets;
-}
-
-export function createOrganizationHandlers({ organizations, secrets }: OrganizationServices) {
+export function createOrganizationHandlers({ organizations, secrets }: ApiServices) {
   async function update({ organizationId }: Principal, { name, ...rest }: OperationBody<'updateOrganization'>) {
     const shown = toOrganizationView(await organizations.get(organizationId));
     assertAsRead(rest, { shown });

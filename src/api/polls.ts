@@ -1,18 +1,14 @@
-import type { Clock } from '../clock.ts';
-import type { Polls } from '../polls/index.ts';
+import type { Platform } from '../platform.ts';
 import type { PollRow } from '../polls/poll-store.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 type PollView = OperationResult<'runInstancePoll'>;
 
 const POLLS = fieldsOf('Poll');
 
-export function createPollHandlers(
-  polls: Pick<Polls, 'list' | 'runNow' | 'replay'>,
-  { clock, seal }: { readonly clock: Clock; readonly seal: PageSeal },
-) {
+export function createPollHandlers({ polls }: ApiServices, { keys, clock }: Platform) {
   async function list(accountId: number, instanceId: number): Promise<PollView[]> {
     return (await polls.list(accountId, instanceId)).map((poll) => toPollView(poll, clock.now()));
   }
@@ -24,15 +20,12 @@ export function createPollHandlers(
   }
 
   return {
-    listInstancePolls: async ({ principal: { accountId }, path: { id }, query, url }) => {
-      const listing = {
+    listInstancePolls: async ({ principal: { accountId }, path: { id }, ...request }) =>
+      listRows(keys, await list(accountId, id), request, {
         queryable: POLLS,
-        positionOf: ({ resource }: PollView) => resource,
+        positionOf: ({ resource }) => resource,
         context: ['polls', accountId, id],
-      };
-      const { rows, headers } = listRows(seal, await list(accountId, id), listing, { query, url });
-      return { body: rows, headers };
-    },
+      }),
 
     runInstancePoll: async ({ principal: { accountId }, path: { id: instanceId, resource } }) => {
       await polls.runNow({ accountId, instanceId, resource });

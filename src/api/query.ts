@@ -1,9 +1,9 @@
-import type { Resources } from '../resources/index.ts';
+import type { ApiServices } from './api-services.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import type { Handlers } from './operation.ts';
 import { mappingHeaders } from './records.ts';
 
-export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
+export function createQueryHandlers({ resources }: ApiServices) {
   return {
     explainQuery: async ({ instance, body, signal }) => {
       const { objectName, ...query } = body;

@@ -1,17 +1,18 @@
 import { coversObject } from '../accounts/access-keys/scope.ts';
-import type { Clock } from '../clock.ts';
 import { fileResponse } from '../http/file-headers.ts';
 import { listHeaders } from '../http/response.ts';
 import { SHOWS_NULLS } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
+import type { Platform } from '../platform.ts';
 import type { CallReport } from '../resources/call.ts';
-import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
+import type { ListRequest, RecordList } from '../resources/index.ts';
 import { assertInHub, describeObject, describeObjects, findName, objectNames } from '../resources/objects.ts';
 import type { Row } from '../where/index.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
-export function createRecordHandlers(resources: Resources, clock: Clock) {
+export function createRecordHandlers({ resources }: ApiServices, { clock }: Platform) {
   const target = ({ instance, path, query = {}, signal }: Addressed) => ({
     instance,
     objectName: path.objectName,

@@ -1,19 +1,15 @@
 import { isPrivilege, PRIVILEGES, type Privilege } from '../accounts/privileges.ts';
-import { findRole, type RoleDetails, type Roles } from '../accounts/roles.ts';
-import { roleNotHeld, type Users } from '../accounts/users.ts';
+import { findRole, type RoleDetails } from '../accounts/roles.ts';
+import { roleNotHeld } from '../accounts/users.ts';
 import { cutText, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
-
-export interface RoleServices {
-  readonly roles: Roles;
-  readonly users: Pick<Users, 'grant' | 'revoke'>;
-}
 
 type RoleView = OperationResult<'getRole'>;
 type GivenPrivilege = OperationBody<'replaceRole'>['privileges'][number];
 
-export function createRoleHandlers({ roles, users }: RoleServices) {
+export function createRoleHandlers({ roles, users }: ApiServices) {
   const show = async (organizationId: number, key: string) => ({
     body: toRoleView(await roles.get(organizationId, key)),
   });

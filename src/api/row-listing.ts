@@ -8,10 +8,10 @@ import {
   type Queryable,
   type Row,
 } from '../where/index.ts';
-import { createPositionTokens, type PageSeal } from './page-tokens.ts';
+import { createPositionTokens, PAGE_SIZE, type PageRequest, type PageSeal } from './page-tokens.ts';
 
 /** A list whose rows are in memory in the form of the response. */
-export interface RowListing<Row> {
+interface RowListing<Row> {
   /** Fields that `where` may name, see `fieldsOf`. */
   readonly queryable: Queryable;
   /** Returns the position of a row, a unique text. Rows are sorted by these texts. */
@@ -20,27 +20,15 @@ export interface RowListing<Row> {
   readonly context: readonly unknown[];
 }
 
-export interface RowRequest {
-  readonly query: {
-    readonly where?: string | undefined;
-    readonly pageSize?: number | undefined;
-    readonly nextPage?: string | undefined;
-  };
-  readonly url: string;
-}
-
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
 /**
- * Returns one page of the rows that match `where`, with its headers.
+ * Returns the response with one page of the rows that match `where`.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID; REQUEST_INVALID for a token of another list
  */
 export function listRows<Shown extends Row>(
   seal: PageSeal,
   rows: readonly Shown[],
+  { query: { where, pageSize = PAGE_SIZE, nextPage }, url }: PageRequest,
   { queryable, positionOf, context }: RowListing<Shown>,
-  { query: { where, pageSize = PAGE_SIZE, nextPage }, url }: RowRequest,
 ) {
   const condition = where === undefined ? undefined : prepareCondition(where, queryable);
   const matches = condition === undefined ? () => true : compileCondition(condition);
@@ -52,7 +40,7 @@ export function listRows<Shown extends Row>(
   const page = found.slice(0, pageSize);
   const last = page.at(-1);
   const token = found.length > pageSize && last !== undefined ? tokens.write(positionOf(last)) : undefined;
-  return { rows: page, headers: listHeaders(page.length, { url, token }) };
+  return { body: page, headers: listHeaders(page.length, { url, token }) };
 }
 
 /** The parts of a schema from which fields are made. */

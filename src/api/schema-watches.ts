@@ -1,32 +1,23 @@
-import { listHeaders } from '../http/response.ts';
-import type { Schemas, Watch } from '../schemas/index.ts';
+import type { Watch } from '../schemas/index.ts';
 import type { ChangeRow } from '../schemas/watch-store.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationResult } from './operation.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
+import { type PageSeal, respondWithPage } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 type WatchView = OperationResult<'getSchemaWatch'>;
 type ChangeView = OperationResult<'listSchemaChanges'>[number];
 
 const WATCHES = fieldsOf('SchemaWatch');
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
 
-export function createSchemaWatchHandlers(
-  schemas: Pick<Schemas, 'list' | 'get' | 'watch' | 'unwatch' | 'listChanges'>,
-  seal: PageSeal,
-) {
+export function createSchemaWatchHandlers({ schemas }: ApiServices, seal: PageSeal) {
   return {
-    listSchemaWatches: async ({ principal: { accountId }, path: { id }, query, url }) => {
-      const listing = {
+    listSchemaWatches: async ({ principal: { accountId }, path: { id }, ...request }) =>
+      listRows(seal, (await schemas.list(accountId, id)).map(toWatchView), request, {
         queryable: WATCHES,
-        positionOf: ({ objectName }: WatchView) => objectName,
+        positionOf: ({ objectName }) => objectName,
         context: ['watches', accountId, id],
-      };
-      const watches = (await schemas.list(accountId, id)).map(toWatchView);
-      const { rows, headers } = listRows(seal, watches, listing, { query, url });
-      return { body: rows, headers };
-    },
+      }),
 
     getSchemaWatch: async ({ principal: { accountId }, path: { id, objectName } }) => ({
       body: toWatchView(await schemas.get(accountId, id, objectName)),
@@ -40,13 +31,12 @@ export function createSchemaWatchHandlers(
       body: { objectName: await schemas.unwatch({ accountId, id }, objectName) },
     }),
 
-    listSchemaChanges: async ({ principal: { accountId }, path: { id }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['schema-changes', accountId, id, where]));
-      const page = await schemas.listChanges(accountId, id, { where, limit, afterId: tokens.read(nextPage) });
-      const body = page.changes.map(toChangeView);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listSchemaChanges: ({ principal: { accountId }, path: { id }, ...request }) =>
+      respondWithPage(seal, request, {
+        context: ['schema-changes', accountId, id, request.query.where],
+        read: (page) => schemas.listChanges(accountId, id, page),
+        toView: toChangeView,
+      }),
   } satisfies Partial<Handlers>;
 }
 

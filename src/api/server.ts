@@ -30,7 +30,7 @@ import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from '
 import { assertStorableInput } from './storable-input.ts';
 import { parseQuery, type Scope } from './validation.ts';
 
-export interface ServerParts extends Omit<RequestLogParts, 'routes'> {
+interface ServerParts extends Omit<RequestLogParts, 'routes'> {
   /** Handles the paths outside the base path: health, documents, reference. */
   readonly root: Router;
   /** Absent in a process that runs only jobs. */

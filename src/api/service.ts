@@ -2,12 +2,11 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
-import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
 import { sendKept } from '../http/kept-response.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { createShared } from '../http/shared.ts';
-import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { ApiServices } from './api-services.ts';
 import type { ConnectPages } from './connect-pages.ts';
 import { createConsolePages } from './console-pages.ts';
 import { ASSETS_PATH, QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/paths.ts';
@@ -16,26 +15,10 @@ import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, refuseOtherMethods, wrongMethod } from './problem.ts';
 
-/** Returns whether a required part of the service can be reached. */
-export type HealthCheck = (signal: AbortSignal) => Promise<boolean>;
-
-/** State of the process. */
-export interface ProcessState {
-  readonly checks: Readonly<Record<string, HealthCheck>>;
-  /** Returns whether the process makes no progress any more and should be restarted. */
-  readonly isStuck: () => boolean;
-  /** Public URL of the service, without a slash at the end. */
-  readonly publicUrl: () => string;
-  /** The folders of all connectors, whose READMEs are part of the documentation. */
-  readonly connectorFolders: readonly string[];
-  readonly console: Console;
-}
-
-export interface ServiceRouterParts extends ProcessState {
+interface ServiceRouterParts {
   readonly role: Role;
   /** Undefined when this port does not serve metrics. */
   readonly metrics: RequestHandler | undefined;
-  readonly proxies: Pick<Proxies, 'redirectTarget'>;
   /** Rate limits per network of the browsers. */
   readonly redirects: TokenBuckets;
   /** Handler for webhooks of providers. */
@@ -58,22 +41,9 @@ const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness'
  * Creates the router for the paths outside the base path: health, the document, its rendered reference, redirects. They need no
  * authorization.
  */
-export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Router {
-  const {
-    role,
-    checks,
-    isStuck,
-    publicUrl,
-    connectorFolders,
-    console,
-    metrics = notFound,
-    proxies,
-    redirects,
-    receiveEvents,
-    connectPages,
-    serveAgents,
-    allowAgentPages,
-  } = parts;
+export function createServiceRouter(clock: Clock, services: ApiServices, parts: ServiceRouterParts): Router {
+  const { checks, isStuck, publicUrl, connectorFolders, console, proxies } = services;
+  const { role, metrics = notFound, redirects, receiveEvents, connectPages, serveAgents, allowAgentPages } = parts;
   const states = createShared(() => runChecks(checks), { clock, ms: CHECK_KEEP_MS });
   const documents = createDocuments(publicUrl, connectorFolders);
   const sendPage = async (response: Response, path: string) => {
@@ -159,7 +129,7 @@ function note(id: RootOperationId): RequestHandler {
   };
 }
 
-async function runChecks(checks: ProcessState['checks']): Promise<Record<string, 'ok' | 'unavailable'>> {
+async function runChecks(checks: ApiServices['checks']): Promise<Record<string, 'ok' | 'unavailable'>> {
   const states = Object.entries(checks).map(async ([name, check]) => {
     const reachable = await check(AbortSignal.timeout(CHECK_TIMEOUT_MS));
     return [name, reachable ? 'ok' : 'unavailable'] as const;

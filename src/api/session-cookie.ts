@@ -4,19 +4,7 @@ import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import { AppError } from '../errors.ts';
 import { findCookie } from '../pairs.ts';
 
-/** The cookie that identifies log-ins of the console. Its checks keep other pages from using it. */
-export interface SessionCookie {
-  /** Reads the token of a session. Undefined where there is no cookie, or several, because then another party set one of them. */
-  readonly read: (request: Request) => string | undefined;
-  /** Values of `Set-Cookie`. */
-  readonly write: (token: string) => string;
-  readonly clear: () => string;
-  /**
-   * Asserts that the request comes from a page of this service.
-   * @throws AppError FORBIDDEN
-   */
-  readonly assertOwnPage: (request: Request) => void;
-}
+export type SessionCookie = ReturnType<typeof createSessionCookie>;
 
 const NAME = 'causeway-session';
 /** RFC 6265bis: browsers accept it from this host over HTTPS only, and no other host of the domain can set it. */
@@ -25,7 +13,8 @@ const CSRF_HEADER = 'x-csrf-token';
 /** Fetch Metadata: `none` is what the user himself typed. */
 const OWN_SITES: readonly string[] = ['same-origin', 'none'];
 
-export function createSessionCookie(publicUrl: () => string): SessionCookie {
+/** Creates the cookie that identifies log-ins of the console. Its checks keep other pages from using it. */
+export function createSessionCookie(publicUrl: () => string) {
   const isSecure = () => publicUrl().startsWith('https:');
   const nameOf = (secure: boolean) => (secure ? `${HOST_PREFIX}${NAME}` : NAME);
 
@@ -36,13 +25,19 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
   }
 
   return {
-    read: ({ headers: { cookie = '' } }) => {
+    /** Reads the token of a session. Undefined where there is no cookie, or several, because then another party set one of them. */
+    read: ({ headers: { cookie = '' } }: Request): string | undefined => {
       if (!cookie.includes(NAME)) return undefined;
       return findCookie(cookie, nameOf(isSecure()));
     },
-    write: (token) => print(token),
+    /** Returns the value of `Set-Cookie`. */
+    write: (token: string) => print(token),
     clear: () => print('', 'Max-Age=0'),
-    assertOwnPage: ({ headers }) => {
+    /**
+     * Asserts that the request comes from a page of this service.
+     * @throws AppError FORBIDDEN
+     */
+    assertOwnPage: ({ headers }: Request): void => {
       const { origin, 'sec-fetch-site': site } = headers;
       const own = new URL(publicUrl()).origin;
       const isOwn =

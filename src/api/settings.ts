@@ -1,7 +1,8 @@
-import type { AccountSettings, Settings } from '../accounts/settings.ts';
+import type { AccountSettings } from '../accounts/settings.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
-export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>) {
+export function createSettingsHandlers({ settings }: ApiServices) {
   return {
     getAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
     setAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),

@@ -1,18 +1,10 @@
-import type { Registry } from '../connector/registry.ts';
 import { AppError, invalidRequest, isAppError } from '../errors.ts';
-import type { Instances } from '../instances/instances.ts';
 import type { ConnectedInstance } from '../resources/call.ts';
-import type { Resources } from '../resources/index.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Handlers, OperationBody } from './operation.ts';
 import { mappingHeaders } from './records.ts';
 
-export interface TryOutServices {
-  readonly instances: Pick<Instances, 'get'>;
-  readonly registry: Pick<Registry, 'getConnector'>;
-  readonly resources: Pick<Resources, 'tryMapping'>;
-}
-
-export function createTryOutHandlers({ instances, registry, resources }: TryOutServices) {
+export function createTryOutHandlers({ instances, registry, resources }: ApiServices) {
   /**
    * Returns the instance to try a transformation with.
    * @throws AppError REQUEST_INVALID, NOT_FOUND

@@ -1,41 +1,27 @@
 import type { Principal } from '../accounts/accounts.ts';
 import { ROLE_KEYS } from '../accounts/privileges.ts';
-import type { Secrets } from '../accounts/secrets.ts';
-import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
+import type { CreatedUser, UserChanges, UserRow, UserScope } from '../accounts/users.ts';
 import { AppError } from '../errors.ts';
-import { listHeaders } from '../http/response.ts';
+import type { ApiServices } from './api-services.ts';
 import { assertAsRead } from './body-faults.ts';
-import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
+import type { Handlers, OperationBody, OperationRequest, OperationResult } from './operation.ts';
 import { toSecretView } from './organizations.ts';
-import { createPageTokens, type PageSeal } from './page-tokens.ts';
-
-export interface UserServices {
-  readonly users: Users;
-  readonly secrets: Secrets;
-}
+import { type PageRequest, type PageSeal, respondWithPage } from './page-tokens.ts';
 
 type UserView = OperationResult<'getUser'>;
-
-interface PageRequest {
-  readonly query: OperationQuery<'listUsers'>;
-  readonly url: string;
-}
 
 /** A request whose path names a user. */
 interface Named extends Pick<OperationRequest<'updateUser'>, 'principal' | 'session'> {
   readonly user: UserRow;
 }
 
-/** The page size of a request that names none: the default of the spec. */
-const PAGE_SIZE = 200;
-
-export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal) {
-  async function listPage({ accountId }: Principal, scope: UserScope, { query, url }: PageRequest) {
-    const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-    const tokens = createPageTokens(seal, `users:${JSON.stringify([scope, where])}`);
-    const page = await users.list(accountId, scope, { where, limit, afterId: tokens.read(nextPage) });
-    const body = page.users.map(toUserView);
-    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+export function createUserHandlers({ users, secrets }: ApiServices, seal: PageSeal) {
+  async function listPage({ accountId }: Principal, scope: UserScope, request: PageRequest) {
+    return respondWithPage(seal, request, {
+      context: ['users', scope, request.query.where],
+      read: (page) => users.list(accountId, scope, page),
+      toView: toUserView,
+    });
   }
 
   async function update(named: Named, body: OperationBody<'updateUser'>) {

@@ -14,7 +14,7 @@ import {
 import type { Redactor } from '../redaction.ts';
 import { parametersOf } from './validation.ts';
 
-export interface ValidationFault {
+interface ValidationFault {
   readonly status: number | undefined;
   readonly message: string;
   /** The faults, but not all of them if there are more than are reported. */

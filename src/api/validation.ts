@@ -8,7 +8,7 @@ import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
 
 /** Validated and converted parts of a request: numbers are parsed, and defaults are filled in. */
-export interface ValidatedInput {
+interface ValidatedInput {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -263,7 +263,7 @@ interface Parameter {
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Members of the bundled document that a validator needs. */
-export interface ApiDocument {
+interface ApiDocument {
   readonly openapi: string;
   readonly info?: object;
   readonly paths: Readonly<Record<string, object>>;

@@ -11,7 +11,7 @@ import { assertFewParameters, searchOf } from '../pairs.ts';
 import type { Trace } from '../trace.ts';
 import type { KnownCaller } from './redact-call.ts';
 
-export interface WebhookParts {
+interface WebhookParts {
   /** Memory limit of this process for the bodies of requests. */
   readonly bodyBudget: ByteBudget;
   /** Public URL of the service, without a slash at the end. */

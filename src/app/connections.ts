@@ -13,12 +13,6 @@ export interface ConnectionsOptions {
   readonly clock: Clock;
 }
 
-export interface Connections {
-  /** Ends connections that wait for their caller. Requests in progress continue to their responses, which then end their connections. */
-  readonly drain: () => void;
-  readonly destroy: () => void;
-}
-
 /** Number of milliseconds for which both ends of a connection may be silent: a response that is not read, or a caller that sends nothing. */
 const SILENT_MS = 60_000;
 /** Milliseconds of silence after which a connection is closed while the service stops. */
@@ -27,7 +21,7 @@ const SHARE_OF_ONE_NETWORK = 1 / 4;
 const REPORT_EVERY_MS = 10_000;
 
 /** Tracks the connections of a server and the responses that each still owes. It ends connections that only wait for their caller. */
-export function watchConnections(server: Server, options: ConnectionsOptions): Connections {
+export function watchConnections(server: Server, options: ConnectionsOptions) {
   const { maxConnections, trust } = options;
   const owed = new Map<Socket, Set<ServerResponse>>();
   const perNetwork = new Map<string, number>();
@@ -72,6 +66,7 @@ export function watchConnections(server: Server, options: ConnectionsOptions): C
   });
 
   return {
+    /** Ends connections that wait for their caller. Requests in progress continue to their responses, which then end their connections. */
     drain: () => {
       isStopping = true;
       server.timeout = SILENT_WHILE_STOPPING_MS;

@@ -364,7 +364,6 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       accept: events.accept,
       webhooks,
       formulaRuns: formulas,
-      ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
       publicUrl,

@@ -8,13 +8,7 @@ import { addressOf, networkOf } from '../http/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 import { describeListenError, type WantedPort } from './free-ports.ts';
 
-export interface ListenerOptions extends ConnectionsOptions, WantedPort {}
-
-export interface Listener {
-  readonly port: number;
-  /** Stops accepting connections. Requests in progress can end within the time-out; then they are cut off. */
-  readonly close: (timeoutMs: number) => Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof openListener>>;
 
 const LIMITS = {
   maxHeaderSize: MOST_HEADER_BYTES,
@@ -35,7 +29,7 @@ const MOST_DROPPED_BYTES = MOST_STREAMED_BYTES;
  * Listens on the configured address and resolves when it does.
  * @throws StartError that names the variable; other errors of listening
  */
-export async function openListener(handler: HttpHandler, options: ListenerOptions): Promise<Listener> {
+export async function openListener(handler: HttpHandler, options: ConnectionsOptions & WantedPort) {
   const { trust } = options;
   const { handle, ...classes } = handler;
   const fair = startFairly(handle, (request) => networkOf(addressOf(request, trust)));
@@ -57,8 +51,9 @@ export async function openListener(handler: HttpHandler, options: ListenerOption
     server.listen(options.port, options.host, resolve);
   });
   return {
-    port: Object(server.address()).port,
-    close: async (timeoutMs) => {
+    port: Number(Object(server.address()).port),
+    /** Stops accepting connections. Requests in progress can end within the time-out; then they are cut off. */
+    close: async (timeoutMs: number) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       connections.drain();
       const endWait = options.clock.after(timeoutMs, connections.destroy);

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 /** npm passes on a signal that the whole group got: the same one comes twice. */
 const SAME_SIGNAL_MS = 1_000;
 
-export interface StopSignals {
+interface StopSignals {
   readonly process: Pick<NodeJS.Process, 'on' | 'exit'>;
   readonly clock: Pick<Clock, 'steady'>;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listing.ts';
@@ -247,9 +247,7 @@ export function createBulkStore(knex: Knex) {
     renew: async (jobs: readonly ClaimedJob[], leaseUntil: Date): Promise<ReadonlySet<string>> => {
       const { rows } = await knex.raw<{ rows: Pick<ClaimedJob, 'lease'>[] }>(RENEW, [
         leaseUntil,
-        arrayLiteral(jobs.map(({ accountId }) => accountId)),
-        arrayLiteral(jobs.map(({ id }) => id)),
-        arrayLiteral(jobs.map(({ lease }) => lease)),
+        ...columnLiterals(jobs, ['accountId', 'id', 'lease']),
       ]);
       return new Set(rows.map(({ lease }) => lease));
     },

@@ -33,7 +33,7 @@ export interface BulkUploadRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ReceivePorts {
+interface ReceivePorts {
   readonly store: Pick<BulkStore, 'nextJobId' | 'addInput' | 'dropFiles' | 'countOpen' | 'transaction'>;
   readonly resources: Pick<Resources, 'getObject'>;
   readonly egress: Pick<Egress, 'check'>;

@@ -22,7 +22,7 @@ export interface EndPorts {
 }
 
 /** End of a job, with or without a last checkpoint of its file. */
-export type JobEnd =
+type JobEnd =
   | { readonly last: Checkpoint; readonly fault?: JobFault | undefined; readonly providerCalls?: never }
   | { readonly fault: JobFault; readonly last?: never; readonly providerCalls: number };
 

@@ -8,7 +8,7 @@ import type { BulkJob, RowError } from './job.ts';
 /** The failed rows of an upload, unchanged. */
 export type FailedRows = ReturnType<typeof openFailedRows>;
 
-export interface FailedRowsPorts extends FilePorts {
+interface FailedRowsPorts extends FilePorts {
   readonly store: Pick<BulkStore, 'findChunk' | 'listRowErrors'>;
   readonly shares: Pick<PoolShares, 'lookUp' | 'list'>;
 }

@@ -12,7 +12,7 @@ export interface BegunJob extends JobProgress {
   readonly position: Position;
 }
 
-export interface WriterPorts {
+interface WriterPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint'>;
   readonly clock: Pick<Clock, 'steady'>;
   readonly options: {

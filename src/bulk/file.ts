@@ -5,25 +5,15 @@ import { convertFile, type Rendition, STORED_TYPES } from './convert.ts';
 import type { BulkFileName, BulkJob } from './job.ts';
 
 /** A complete file. */
-export interface BulkFile {
-  readonly job: BulkJob;
-  /** Size of the file as stored, in bytes. */
-  readonly byteCount: number;
-  /** Returns the bytes from `begin` up to, not including, `end`. Iteration throws if the job was deleted meanwhile. */
-  readonly bytes: (begin: number, end: number) => AsyncIterable<Buffer>;
-  /** Returns the file in a form that is not stored. */
-  readonly convert: (form: Rendition) => AsyncIterable<string>;
-}
+export type BulkFile = ReturnType<typeof openFile>;
 
 export interface FilePorts {
   readonly store: Pick<BulkStore, 'findChunk'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
 }
 
-/** Reads a range of a file's bytes. Iteration throws if the job was deleted meanwhile. */
-export type ReadBytes = BulkFile['bytes'];
-
-export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: BulkFileName): ReadBytes {
+/** Reads the bytes of a file from `begin` up to, not including, `end`. Iteration throws if the job was deleted meanwhile. */
+export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: BulkFileName) {
   const find = (byte: number) => {
     const chunk = shares.lookUp(job.accountId, () => store.findChunk(job, file, byte));
     // A caller who closes the connection does not wait for the next chunk.
@@ -48,7 +38,7 @@ export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: 
 }
 
 /** Opens the result file of a job. */
-export function openFile(ports: FilePorts, job: BulkJob): BulkFile {
+export function openFile(ports: FilePorts, job: BulkJob) {
   const bytes = bytesReader(ports, job, 'result');
 
   async function* texts(): AsyncGenerator<string, void> {
@@ -59,9 +49,11 @@ export function openFile(ports: FilePorts, job: BulkJob): BulkFile {
 
   return {
     job,
+    /** Size of the file as stored, in bytes. */
     byteCount: job.byteCount,
     bytes,
-    convert: (form) => convertFile(texts(), { format: job.format, fields: job.fields ?? [] }, form),
+    /** Returns the file in a form that is not stored. */
+    convert: (form: Rendition) => convertFile(texts(), { format: job.format, fields: job.fields ?? [] }, form),
   };
 }
 

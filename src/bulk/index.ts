@@ -32,7 +32,7 @@ import { forgetNative } from './forget-native.ts';
 import type { BulkJob, JobKey } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
-export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'openRun' | 'noteEnded'> {
+interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'openRun' | 'noteEnded'> {
   readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
   readonly instances: Pick<Instances, 'get'>;
   readonly accounts: Pick<Accounts, 'findActing'>;
@@ -47,11 +47,11 @@ export interface BulkRole {
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
-export interface JobQuery extends Pick<PageQuery, 'where' | 'limit'> {
+interface JobQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly beforeId?: number | undefined;
 }
 
-export interface ErrorQuery extends Pick<PageQuery, 'where' | 'limit'> {
+interface ErrorQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly afterRow?: number | undefined;
 }
 

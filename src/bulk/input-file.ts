@@ -4,7 +4,7 @@ import type { Cell } from './csv-cells.ts';
 import type { BulkFormat } from './job.ts';
 
 /** Maximum size of a row in bytes. Larger rows are not read. */
-export const MOST_ROW_BYTES = 4 * 1024 * 1024;
+const MOST_ROW_BYTES = 4 * 1024 * 1024;
 /** Number of bytes that are parsed at a time: a few milliseconds of work. */
 const PIECE_BYTES = 32 * 1024;
 
@@ -26,7 +26,7 @@ export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }
 
-export interface InputStart {
+interface InputStart {
   /** Byte offset at which the next row begins. */
   readonly byte: number;
   /** Number of rows before it. */
@@ -176,7 +176,7 @@ async function* readLines(...[bytes, { byte, row }, signal]: Parameters<ReadRows
 }
 
 /** Header row of a CSV file. */
-export interface CsvHeader {
+interface CsvHeader {
   readonly names: readonly Cell[];
   /** Byte offset behind the header. */
   readonly endByte: number;

@@ -34,9 +34,7 @@ export interface LoadInput {
 }
 
 /** Does one step with the rows from a position on. Returns the next position, or that the job must be resumed later. */
-export type LoadStep = (
-  position: InputPosition,
-) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;
+type LoadStep = (position: InputPosition) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;
 
 /** Returns the position of an upload whose rows a job of the provider may have written or not. */
 export function doubtfulAt(position: Pick<InputPosition, 'byte' | 'row'>, { last }: NativeLoad): InputPosition {

@@ -27,16 +27,8 @@ export const OUTCOME_COLUMNS: readonly FileColumn[] = [
 /** Size of a full chunk of the file in bytes. The last chunk is rewritten with each batch until it is full. */
 const FULL_BYTES = 64 * 1024;
 
-export interface OutcomeFile {
-  readonly add: (outcome: StoredOutcome) => void;
-  /** Returns the chunks to store since the last call. */
-  readonly pack: () => Promise<readonly NewChunk[]>;
-  /** Returns the size in bytes of all packed outcomes. */
-  readonly byteCount: () => number;
-}
-
 /** Opens the file of an upload's outcomes at its end, to add more. */
-export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob): Promise<OutcomeFile> {
+export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob) {
   const printer = createRowPrinter(job.format, OUTCOME_COLUMNS);
   const last = job.byteCount === 0 ? undefined : await store.findChunk(job, 'result', job.byteCount - 1);
   const isOpen = last !== undefined && last.byteCount < FULL_BYTES;
@@ -45,10 +37,11 @@ export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: 
   let text = job.byteCount === 0 ? printer.header : '';
 
   return {
-    add: (outcome) => {
+    add: (outcome: StoredOutcome) => {
       text += printer.print({ ...outcome });
     },
-    pack: async () => {
+    /** Returns the chunks to store since the last call. */
+    pack: async (): Promise<readonly NewChunk[]> => {
       if (text === '') return [];
       tail = Buffer.concat([tail, Buffer.from(text)]);
       text = '';
@@ -59,6 +52,7 @@ export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: 
       }
       return chunks;
     },
+    /** Returns the size in bytes of all packed outcomes. */
     byteCount: () => startByte + tail.length,
   };
 }

@@ -9,7 +9,7 @@ import type { Walk, WalkedPage, WalkRequest } from '../resources/walks.ts';
 /** Reads pages, some of which are requested before they are needed. The memory of a page is counted until it is released. */
 export type Pages = ReturnType<typeof createPages>;
 
-export interface PagesInput {
+interface PagesInput {
   readonly target: Omit<ObjectTarget, 'instance'> & { readonly instance: Instance };
   readonly query: WalkRequest;
   readonly walk: Pick<Walk, 'pagesAtOnce' | 'behind'>;

@@ -8,26 +8,13 @@ import { OUTCOME_COLUMNS, openOutcomeFile, type StoredOutcome } from './outcomes
 export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
 /** Writer of the outcomes of an upload's rows. It always stores them together with the position of the next row. */
-export interface UploadProgress {
-  readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
-  /** Notes progress without an outcome of a row. */
-  readonly move: () => void;
-  /** Returns whether this slice has advanced the job. */
-  readonly hasAdvanced: () => boolean;
-  /**
-   * Stores all outcomes since the last call. `nativeJob` is the provider's job that has the rows from now on.
-   * @throws JobLost
-   */
-  readonly advance: (next: InputPosition, nativeJob?: string) => Promise<void>;
-  /** Returns the last checkpoint, for the caller to store. */
-  readonly finish: (end: InputPosition) => Promise<Checkpoint>;
-}
+export type UploadProgress = Awaited<ReturnType<typeof openProgress>>;
 
 export async function openProgress(
   store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'findChunk'>,
   job: ClaimedJob,
   calls: CallCount,
-): Promise<UploadProgress> {
+) {
   const file = await openOutcomeFile(store, job);
   let { recordCount, failedCount } = job;
   let waiting: RowError[] = [];
@@ -47,21 +34,28 @@ export async function openProgress(
   }
 
   return {
-    settle: (row, outcome) => {
+    settle: (row: RowPosition, outcome: StoredOutcome) => {
       file.add(outcome);
       recordCount++;
       hasAdvanced = true;
       if (outcome.outcome === 'failed') failedCount++;
       if (outcome.outcome === 'failed' || outcome.doubtful) waiting.push(errorOf(row, outcome));
     },
+    /** Notes progress without an outcome of a row. */
     move: () => {
       hasAdvanced = true;
     },
+    /** Returns whether this slice has advanced the job. */
     hasAdvanced: () => hasAdvanced,
-    advance: async (next, nativeJob) => {
+    /**
+     * Stores all outcomes since the last call. `nativeJob` is the provider's job that has the rows from now on.
+     * @throws JobLost
+     */
+    advance: async (next: InputPosition, nativeJob?: string) => {
       const checkpoint = { ...(await step(next)), nativeJob };
       await fenced(store, (via) => store.checkpoint(via, job, checkpoint));
     },
+    /** Returns the last checkpoint, for the caller to store. */
     finish: step,
   };
 }

@@ -13,7 +13,7 @@ import type { BulkJob, BulkUpload, RowOutcome, UploadAction } from './job.ts';
 import type { StoredOutcome } from './outcomes.ts';
 
 /** A row that is to be written. */
-export interface RowToWrite {
+interface RowToWrite {
   readonly row: InputRow;
   /** Whether the row may have been sent before. */
   readonly isDoubtful: boolean;
@@ -25,7 +25,7 @@ export type WrittenRow =
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
 
 /** Writes a batch of rows. The outcomes have the order of the rows. Never rejects. */
-export type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
+type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
 
 export interface WritePorts {
   readonly resources: Pick<
@@ -34,7 +34,7 @@ export interface WritePorts {
   >;
 }
 
-export interface WriteInput {
+interface WriteInput {
   readonly job: BulkJob & { readonly upload: BulkUpload };
   readonly instance: Instance;
   readonly object: ObjectSpec;

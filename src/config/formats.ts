@@ -10,6 +10,11 @@ export interface Format<Value> {
   readonly parse: (text: string) => Value | undefined;
 }
 
+/** Returns a default that does not depend on other variables. The documentation shows it as it is. */
+export function always(text: string) {
+  return { shownDefault: text, defaultText: () => text };
+}
+
 /** One key of ENCRYPTION_KEYS. */
 export interface EncryptionKey {
   readonly id: string;

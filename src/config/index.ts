@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { delimiter } from 'node:path';
 import querystring from 'node:querystring';
 import {
+  always,
   connectorPackages,
   encryptionKeys,
   type Format,
@@ -14,7 +15,6 @@ import {
   numberOrOff,
   oneOf,
   origins,
-  type ProviderHost,
   platformSecret,
   providerHosts,
   urlOf,
@@ -71,15 +71,13 @@ export const VARIABLES = {
   port: {
     name: 'PORT',
     format: integer(0, 65535),
-    shownDefault: '8080',
-    defaultText: () => '8080',
+    ...always('8080'),
     description: 'Port of the API and the console. With 0 the service chooses a free port.',
   },
   host: {
     name: 'HOST',
     format: host(),
-    shownDefault: '127.0.0.1',
-    defaultText: () => '127.0.0.1',
+    ...always('127.0.0.1'),
     description: 'Address to listen on.',
   },
   publicUrl: {
@@ -99,8 +97,7 @@ export const VARIABLES = {
   databaseWait: {
     name: 'DATABASE_WAIT',
     format: integer(0, 3600),
-    shownDefault: '60',
-    defaultText: () => '60',
+    ...always('60'),
     description: 'Seconds that a start waits for a database that does not respond.',
   },
   distributed: {
@@ -113,8 +110,7 @@ export const VARIABLES = {
   dataDir: {
     name: 'DATA_DIR',
     format: word('a folder'),
-    shownDefault: '.data',
-    defaultText: () => '.data',
+    ...always('.data'),
     description:
       'Folder of the embedded database, the first credentials, the generated development keys and the tokens of the simulators.',
   },
@@ -183,31 +179,27 @@ export const VARIABLES = {
   rateLimitUser: {
     name: 'RATE_LIMIT_USER',
     format: numberOrOff(1, 100_000_000),
-    shownDefault: '12000',
-    defaultText: () => '12000',
+    ...always('12000'),
     description: 'Maximum number of requests per minute that one process accepts from one user; `off` sets no limit.',
   },
   rateLimitAccount: {
     name: 'RATE_LIMIT_ACCOUNT',
     format: numberOrOff(1, 100_000_000),
-    shownDefault: '30000',
-    defaultText: () => '30000',
+    ...always('30000'),
     description:
       'Maximum number of requests per minute that one process accepts from all users of one account; `off` sets no limit.',
   },
   maxConnections: {
     name: 'MAX_CONNECTIONS',
     format: integer(4, 1_000_000),
-    shownDefault: '10000',
-    defaultText: () => '10000',
+    ...always('10000'),
     description:
       'Maximum number of connections of callers to one process. One address, or one /64 range of IPv6, can have a quarter of them, unless it is in TRUST_PROXY.',
   },
   metricsPort: {
     name: 'METRICS_PORT',
     format: numberOrOff(0, 65535),
-    shownDefault: 'off',
-    defaultText: () => 'off',
+    ...always('off'),
     description: 'Port that serves only `/metrics`. With `off`, `/metrics` is on PORT.',
   },
   metricsToken: {
@@ -221,16 +213,14 @@ export const VARIABLES = {
   role: {
     name: 'ROLE',
     format: oneOf(ROLES),
-    shownDefault: 'all',
-    defaultText: () => 'all',
+    ...always('all'),
     description:
       'Work of this process. `api` serves the API. `worker` delivers events, runs background jobs, and serves only health and measurements. `all` does both.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
     format: oneOf(LOG_LEVELS),
-    shownDefault: 'info',
-    defaultText: () => 'info',
+    ...always('info'),
     description: 'Lowest level of the lines that the service logs.',
   },
   connectorsPath: {
@@ -259,46 +249,40 @@ export const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     format: integer(2, 1000),
-    shownDefault: '10',
-    defaultText: () => '10',
+    ...always('10'),
     description:
       'Maximum number of connections of one process to PostgreSQL, without those for background jobs, notifications and activity.',
   },
   shutdownTimeout: {
     name: 'SHUTDOWN_TIMEOUT',
     format: integer(1, 3600),
-    shownDefault: '30',
-    defaultText: () => '30',
+    ...always('30'),
     description: 'Seconds that running requests and jobs have to end after SIGTERM or SIGINT.',
   },
   eventRetention: {
     name: 'EVENT_RETENTION_DAYS',
     format: integer(1, 3650),
-    shownDefault: '30',
-    defaultText: () => '30',
+    ...always('30'),
     description:
       'Days that the service keeps events and delivery attempts. It keeps events that wait for delivery longer.',
   },
   bulkRetention: {
     name: 'BULK_RETENTION_DAYS',
     format: integer(1, 365),
-    shownDefault: '3',
-    defaultText: () => '3',
+    ...always('3'),
     description: 'Days that the service keeps bulk jobs and their files.',
   },
   formulaRetention: {
     name: 'FORMULA_RETENTION_DAYS',
     format: integer(1, 30),
-    shownDefault: '3',
-    defaultText: () => '3',
+    ...always('3'),
     description:
       'Days that the service keeps the steps of formula executions and their values. It lists executions for 30 days.',
   },
   schemaWatch: {
     name: 'SCHEMA_WATCH_HOURS',
     format: integer(1, 744),
-    shownDefault: '24',
-    defaultText: () => '24',
+    ...always('24'),
     description: 'Hours between two readings of the fields of watched objects. Changes become events.',
   },
   smtpUrl: {
@@ -312,37 +296,32 @@ export const VARIABLES = {
   smtpFrom: {
     name: 'SMTP_FROM',
     format: word('an address'),
-    shownDefault: 'causeway@localhost',
-    defaultText: () => 'causeway@localhost',
+    ...always('causeway@localhost'),
     description: 'Address of the sender of mail.',
   },
   maxEndpoints: {
     name: 'MAX_ENDPOINTS_PER_ACCOUNT',
     format: integer(0, 1000),
-    shownDefault: '20',
-    defaultText: () => '20',
+    ...always('20'),
     description: 'Maximum number of endpoints of one account: subscriptions with a filter of their own.',
   },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
     format: integer(1, 1024 ** 4),
-    shownDefault: '1073741824',
-    defaultText: () => '1073741824',
+    ...always('1073741824'),
     description: 'Maximum size of the file of a bulk upload, in bytes.',
   },
   auditRetention: {
     name: 'AUDIT_RETENTION_DAYS',
     format: integer(1, 36_500),
-    shownDefault: '365',
-    defaultText: () => '365',
+    ...always('365'),
     description:
       'Days that the service keeps entries of the audit log. It deletes a whole month once all its entries are older.',
   },
   activityRetention: {
     name: 'ACTIVITY_RETENTION_DAYS',
     format: integer(1, 3650),
-    shownDefault: '7',
-    defaultText: () => '7',
+    ...always('7'),
     description:
       'Days that the service keeps activity: each request with its calls to the provider, and the headers and bodies that trace logging stores.',
   },
@@ -357,70 +336,13 @@ export const VARIABLES = {
   environment: {
     name: 'NODE_ENV',
     format: oneOf(ENVIRONMENTS),
-    shownDefault: 'production',
-    defaultText: () => 'production',
+    ...always('production'),
     description: 'In `development` and `test` the service checks every response against the specification.',
   },
 } as const satisfies Record<string, OptionalVariable<unknown>>;
 
-export interface ServiceConfig {
-  readonly port: number;
-  readonly host: string;
-  /** Configured value without a slash at the end; see `publicUrlOf`. */
-  readonly publicUrl: string | undefined;
-  /** Undefined for the embedded database. */
-  readonly databaseUrl: string | undefined;
-  readonly databaseWaitMs: number;
-  /** What the tables are distributed with at a start. Undefined leaves them as they are. */
-  readonly distributed: (typeof DISTRIBUTIONS)[number] | undefined;
-  readonly dataDir: string;
-  /** Undefined when no simulators are served. */
-  readonly simulatorsPort: number | undefined;
-  /** Configured value without a slash at the end. */
-  readonly simulatorsUrl: string | undefined;
-  /** Undefined only with the embedded database, which generates keys. */
-  readonly encryptionKeys: string | undefined;
-  readonly bootstrapOrganizationSecret: string | undefined;
-  readonly bootstrapUserSecret: string | undefined;
-  readonly egressAllow: readonly string[];
-  /** Whether HOST is loopback. Every caller is then on this machine and can reach the same addresses as this process. */
-  readonly isLocal: boolean;
-  /** Addresses of the proxies whose forwarding headers are trusted. */
-  readonly trustProxy: readonly string[];
-  /** Origins whose pages may call the API. */
-  readonly corsOrigins: readonly string[];
-  /** Maximum requests per minute of one user; undefined without a limit. */
-  readonly rateLimitUser: number | undefined;
-  /** Maximum requests per minute of all users of an account; undefined without a limit. */
-  readonly rateLimitAccount: number | undefined;
-  readonly maxConnections: number;
-  /** Undefined when the metrics are on the port of the API. */
-  readonly metricsPort: number | undefined;
-  readonly metricsToken: string | undefined;
-  readonly role: Role;
-  readonly logLevel: LogLevel;
-  readonly connectorsPath: readonly string[];
-  readonly connectors: readonly string[];
-  readonly providerHosts: readonly ProviderHost[];
-  readonly databasePoolSize: number;
-  readonly shutdownTimeoutMs: number;
-  readonly eventRetentionDays: number;
-  readonly bulkRetentionDays: number;
-  readonly formulaRetentionDays: number;
-  readonly schemaWatchHours: number;
-  /** Server for mail, with its password. */
-  readonly smtpUrl: string | undefined;
-  readonly smtpFrom: string;
-  readonly maxEndpointsPerAccount: number;
-  readonly bulkUploadMaxBytes: number;
-  readonly auditRetentionDays: number;
-  readonly activityRetentionDays: number;
-  /** Memory limit for provider responses in bytes; undefined for a third of the heap. */
-  readonly providerMemoryBytes: number | undefined;
-  /** Undefined when nothing is traced. */
-  readonly tracing: TracingConfig | undefined;
-  readonly validateResponses: boolean;
-}
+/** The settings of a process. */
+export type ServiceConfig = ReturnType<typeof readConfig>;
 
 /** A start that fails because of its configuration. `problems` is complete and has no secrets. */
 export class ConfigError extends Error {
@@ -440,7 +362,7 @@ export class ConfigError extends Error {
  * Reads the settings of a process. An empty variable counts as unset, unless empty is a value of its own.
  * @throws ConfigError with every problem at once.
  */
-export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
+export function readConfig(environment: NodeJS.ProcessEnv) {
   const setting = {
     embedded: textOf(VARIABLES.databaseUrl, environment) === undefined,
     local: isLoopback(textOf(VARIABLES.host, environment) ?? VARIABLES.host.defaultText()),
@@ -453,23 +375,35 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
   return Object.freeze({
     port: required(VARIABLES.port),
     host: required(VARIABLES.host),
+    /** Configured value without a slash at the end; see `publicUrlOf`. */
     publicUrl: optional(VARIABLES.publicUrl),
+    /** Undefined for the embedded database. */
     databaseUrl: optional(VARIABLES.databaseUrl),
     databaseWaitMs: required(VARIABLES.databaseWait) * 1000,
+    /** What the tables are distributed with at a start. Undefined leaves them as they are. */
     distributed: optional(VARIABLES.distributed),
     dataDir: required(VARIABLES.dataDir),
+    /** Undefined when no simulators are served. */
     simulatorsPort: required(VARIABLES.simulatorsPort).number,
+    /** Configured value without a slash at the end. */
     simulatorsUrl: optional(VARIABLES.simulatorsUrl),
+    /** Undefined only with the embedded database, which generates keys. */
     encryptionKeys: optional(VARIABLES.encryptionKeys),
     bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
     bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),
     egressAllow: required(VARIABLES.egressAllow),
+    /** Whether HOST is loopback. Every caller is then on this machine and can reach the same addresses as this process. */
     isLocal: setting.local,
+    /** Addresses of the proxies whose forwarding headers are trusted. */
     trustProxy: required(VARIABLES.trustProxy),
+    /** Origins whose pages may call the API. */
     corsOrigins: required(VARIABLES.corsOrigins),
+    /** Maximum requests per minute of one user; undefined without a limit. */
     rateLimitUser: required(VARIABLES.rateLimitUser).number,
+    /** Maximum requests per minute of all users of an account; undefined without a limit. */
     rateLimitAccount: required(VARIABLES.rateLimitAccount).number,
     maxConnections: required(VARIABLES.maxConnections),
+    /** Undefined when the metrics are on the port of the API. */
     metricsPort: required(VARIABLES.metricsPort).number,
     metricsToken: optional(VARIABLES.metricsToken),
     role: required(VARIABLES.role),
@@ -483,13 +417,16 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     bulkRetentionDays: required(VARIABLES.bulkRetention),
     formulaRetentionDays: required(VARIABLES.formulaRetention),
     schemaWatchHours: required(VARIABLES.schemaWatch),
+    /** Server for mail, with its password. */
     smtpUrl: optional(VARIABLES.smtpUrl),
     smtpFrom: required(VARIABLES.smtpFrom),
     maxEndpointsPerAccount: required(VARIABLES.maxEndpoints),
     bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),
+    /** Memory limit for provider responses in bytes; undefined for a third of the heap. */
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
+    /** Undefined when nothing is traced. */
     tracing: readTracing(environment, setting),
     validateResponses: required(VARIABLES.environment) !== 'production',
   });

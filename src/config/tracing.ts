@@ -1,4 +1,4 @@
-import { collectorUrl, hostPatterns, integer, keyValues, oneOf, share, trueOrNot, word } from './formats.ts';
+import { always, collectorUrl, hostPatterns, integer, keyValues, oneOf, share, trueOrNot, word } from './formats.ts';
 
 /** The samplers of traces, by the names of OpenTelemetry. */
 const SAMPLERS = [
@@ -74,8 +74,7 @@ export const TRACING_VARIABLES = {
   otlpTimeout: {
     name: 'OTEL_EXPORTER_OTLP_TIMEOUT',
     format: integer(1, 600_000),
-    shownDefault: '10000',
-    defaultText: () => '10000',
+    ...always('10000'),
     description: 'Timeout of a request to the collector, in milliseconds.',
   },
   serviceName: {
@@ -94,29 +93,25 @@ export const TRACING_VARIABLES = {
   tracesSampler: {
     name: 'OTEL_TRACES_SAMPLER',
     format: oneOf(SAMPLERS),
-    shownDefault: 'parentbased_always_on',
-    defaultText: () => 'parentbased_always_on',
+    ...always('parentbased_always_on'),
     description: `Sampler that selects the traces to record: ${SAMPLERS.map((sampler) => `\`${sampler}\``).join(', ')}.`,
   },
   tracesSamplerArgument: {
     name: 'OTEL_TRACES_SAMPLER_ARG',
     format: share(),
-    shownDefault: '1.0',
-    defaultText: () => '1.0',
+    ...always('1.0'),
     description: 'Share of the traces that a sampler with `traceidratio` records, from 0 to 1.',
   },
   spanDelay: {
     name: 'OTEL_BSP_SCHEDULE_DELAY',
     format: integer(1, 600_000),
-    shownDefault: '5000',
-    defaultText: () => '5000',
+    ...always('5000'),
     description: 'Milliseconds between two exports of spans.',
   },
   spanQueue: {
     name: 'OTEL_BSP_MAX_QUEUE_SIZE',
     format: integer(1, 1_000_000),
-    shownDefault: '2048',
-    defaultText: () => '2048',
+    ...always('2048'),
     description:
       'Maximum number of spans of one process that wait for export. The service drops more, and counts them in `causeway_trace_spans_total`.',
   },

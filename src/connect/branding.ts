@@ -9,7 +9,7 @@ import type { Origins } from './origins.ts';
 /** The service for the branding of connect pages. */
 export type Brandings = ReturnType<typeof createBrandings>;
 
-export interface BrandingNeighbours {
+interface BrandingNeighbours {
   readonly origins: Pick<Origins, 'of'>;
 }
 

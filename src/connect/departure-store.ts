@@ -5,7 +5,7 @@ import { columnsOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 /** A departure of a browser to a provider. Its request is encrypted. */
 export type DepartureRow = RowWith<'connect_authorization', typeof COLUMNS>;
 
-export type NewDepartureRow = RowOf<
+type NewDepartureRow = RowOf<
   'connect_authorization',
   'account_id' | 'id' | 'session_id' | 'state_hash' | 'request' | 'created_at'
 >;

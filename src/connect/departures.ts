@@ -22,7 +22,7 @@ import { PAGE_PATH } from './sessions.ts';
  */
 
 /** Window in which the provider's page opens. It decides what happens when the browser returns. */
-export type Opener = 'popup' | 'page';
+type Opener = 'popup' | 'page';
 
 /** A browser that a provider sent back. */
 export interface Arrival {
@@ -39,7 +39,7 @@ export interface RefusedArrival {
 }
 
 /** Parameters that a provider sent with a browser, by name. */
-export type Parameters = Readonly<Record<string, string>>;
+type Parameters = Readonly<Record<string, string>>;
 
 interface DepartureRequest extends PageInput {
   readonly url: string;
@@ -49,8 +49,6 @@ interface DepartureRequest extends PageInput {
   readonly isOfProxy: boolean;
 }
 
-export type Departures = ReturnType<typeof createDepartures>;
-
 export interface DepartureNeighbours {
   readonly completion: Completion;
   readonly findSession: (key: string) => Promise<PageSession | undefined>;
@@ -59,7 +57,7 @@ export interface DepartureNeighbours {
   readonly publicUrl: () => string;
 }
 
-export const DEPARTURE_PATH = `${PAGE_PATH}/authorize`;
+const DEPARTURE_PATH = `${PAGE_PATH}/authorize`;
 /** Time limit in milliseconds for an authorization, the same as in `instances/oauth`. */
 export const AWAY_MS = 15 * 60_000;
 /** The time between the response and the browser's request to leave. */

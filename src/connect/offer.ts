@@ -67,7 +67,7 @@ export function assertFixable(offered: readonly Connector[], fixed: Config): voi
 }
 
 /** Settings that exist before anything is filled in. */
-export interface Given {
+interface Given {
   /** Settings of the session. */
   readonly fixed: Config;
   /** Settings of the instance that is authenticated again. */

@@ -2,7 +2,7 @@ import { readOrigin } from './origins.ts';
 import type { SessionRow } from './session-store.ts';
 
 /** A page that tried to show the page of a session although its origin is not registered. */
-export interface RefusedPage {
+interface RefusedPage {
   /** Origin of the page; `null` for a page without one, such as a file. */
   readonly origin: string;
   /** Whether the organization can register the origin. */

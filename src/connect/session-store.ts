@@ -21,10 +21,7 @@ export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUM
   readonly branding: Branding;
 }
 
-export type NewSessionRow = Omit<
-  SessionRow,
-  'status' | 'elementKey' | 'error' | 'endedAt' | 'refusedOrigin' | 'refusedAt'
-> &
+type NewSessionRow = Omit<SessionRow, 'status' | 'elementKey' | 'error' | 'endedAt' | 'refusedOrigin' | 'refusedAt'> &
   RowOf<'connect_session', 'key_hash'>;
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;

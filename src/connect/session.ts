@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
 import type { SessionError, SessionRow } from './session-store.ts';
 
-export type SessionStatus = SessionRow['status'];
+type SessionStatus = SessionRow['status'];
 
 /** A session as the page of its URL sees it. */
 export interface PageSession extends SessionRow {

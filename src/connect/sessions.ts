@@ -28,7 +28,7 @@ import {
 } from './session-store.ts';
 
 /** Properties of a connect session that a server creates for one of its users. */
-export interface NewConnectSession {
+interface NewConnectSession {
   readonly elements?: readonly string[] | undefined;
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -53,7 +53,7 @@ const KEY_BYTES = 32;
 /** Seconds, as the spec has it. */
 const EXPIRES_IN = 3_600;
 /** Maximum numbers of open sessions of a user and of an account. */
-export const MOST_OPEN: OpenSessions = { ofUser: 1_000, ofAccount: 2_000 };
+const MOST_OPEN: OpenSessions = { ofUser: 1_000, ofAccount: 2_000 };
 const RETRY_SECONDS = 60;
 export const PAGE_PATH = '/connect';
 
@@ -160,10 +160,9 @@ export function createSessions(
      */
     list: async (accountId: number, query: PageQuery) => {
       await store.expire(accountId, now());
-      const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
+      return listPage(FILTERABLE_SESSION, query, (selection) =>
         shares.list(accountId, (via) => createSessionStore(via).list(accountId, selection)),
       );
-      return { sessions: rows, nextAfterId: last?.id };
     },
 
     /**

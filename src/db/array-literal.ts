@@ -2,12 +2,23 @@
  * Returns an array in the text form of PostgreSQL, with NULL for missing values; the types of the query builder know no arrays with gaps.
  * Bind the text as a parameter that the statement casts; never put it into the text of the statement.
  */
-export function arrayLiteral(values: readonly (string | number | boolean | null | undefined)[]): string {
+export function arrayLiteral(values: readonly Element[]): string {
   return `{${values.map(toElement).join(',')}}`;
 }
 
-function toElement(value: string | number | boolean | null | undefined): string {
+type Element = string | number | boolean | Date | null | undefined;
+
+/** Returns an array for each column of the rows: of `unnest`, which makes rows of them again. */
+export function columnLiterals<Name extends string>(
+  rows: readonly { readonly [Column in Name]?: Element }[],
+  names: readonly Name[],
+): string[] {
+  return names.map((name) => arrayLiteral(rows.map((row) => row[name])));
+}
+
+function toElement(value: Element): string {
   if (value === null || value === undefined) return 'NULL';
+  if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'string') return String(value);
   return /["\\]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;
 }

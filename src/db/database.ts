@@ -1,6 +1,6 @@
 import knexPackage, { type Knex } from 'knex';
 import pg from 'pg';
-import { untilAborted } from '../abort.ts';
+import { untilAborted } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { LossReportingClient } from './unavailable.ts';
 

@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
-import { onAbort } from '../abort.ts';
+import { onAbort } from '../clock.ts';
 import { EgressError } from './error.ts';
 import {
   aborted,

@@ -1,6 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
-import { onAbort } from '../abort.ts';
-import type { Clock, EndWait } from '../clock.ts';
+import { type Clock, type EndWait, onAbort } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { countPiece, goOnInTurn, takeTurn } from '../pace.ts';
 import { EgressError } from './error.ts';

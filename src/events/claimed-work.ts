@@ -25,7 +25,7 @@ export interface ClaimedWorkOptions {
   readonly leaseMs: number;
 }
 
-export interface ClaimedWorkPorts<Claimed> {
+interface ClaimedWorkPorts<Claimed> {
   readonly clock: Clock;
   readonly buckets: Pick<WorkBuckets, 'held'>;
   /** Aborts when no more work may begin. */

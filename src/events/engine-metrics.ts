@@ -12,7 +12,7 @@ export interface AcceptedEvent {
   readonly elementKey: string;
 }
 
-export interface EngineFigures {
+interface EngineFigures {
   readonly dispatch: () => DispatchFigures;
   /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;

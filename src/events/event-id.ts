@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Random } from '../platform.ts';
 
 /** Platform parts that new event ids need. */
-export interface EventIdPlatform {
+interface EventIdPlatform {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'bytes'>;
 }

@@ -17,7 +17,10 @@ const OPERATIONS_URL =
   '`GET /notifications`, and the URL in the account setting `notification.operational.callback.url`.';
 const OPERATIONS_URL_OF_OTHERS = `${OPERATIONS_URL} An event about the subscription of that URL is only listed.`;
 
-const HEAD = { id: 'evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d', timestamp: '2026-02-02T08:30:53.000Z' };
+function event(type: string, data: object) {
+  return { id: 'evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d', timestamp: '2026-02-02T08:30:53.000Z', type, data };
+}
+
 const SOURCE = {
   elementKey: 'bamboohr',
   hub: 'humancapital',
@@ -35,11 +38,7 @@ export const RECORD_EVENT_TYPES = {
     receivers: INSTANCE_URL,
     reaction:
       'Store the record of `object`. If `object` is absent, read the record by `objectId`. Drop events whose `id` you have seen.',
-    example: {
-      ...HEAD,
-      type: 'employees.created',
-      data: { objectName: 'employees', objectId: '118', ...SOURCE, object: EMPLOYEE },
-    },
+    example: event('employees.created', { objectName: 'employees', objectId: '118', ...SOURCE, object: EMPLOYEE }),
   },
   updated: {
     schema: 'RecordEvent',
@@ -48,17 +47,13 @@ export const RECORD_EVENT_TYPES = {
     receivers: INSTANCE_URL,
     reaction:
       'Replace your copy with `object`. If `object` is absent, read the record by `objectId`. Events may overtake each other: compare the times of the records, or use `event.notification.ordered`.',
-    example: {
-      ...HEAD,
-      type: 'employees.updated',
-      data: {
-        objectName: 'employees',
-        objectId: '118',
-        ...SOURCE,
-        object: EMPLOYEE,
-        raw: { type: 'employee.updated', data: { employeeId: '118' } },
-      },
-    },
+    example: event('employees.updated', {
+      objectName: 'employees',
+      objectId: '118',
+      ...SOURCE,
+      object: EMPLOYEE,
+      raw: { type: 'employee.updated', data: { employeeId: '118' } },
+    }),
   },
   deleted: {
     schema: 'RecordEvent',
@@ -66,7 +61,7 @@ export const RECORD_EVENT_TYPES = {
     sent: 'The provider reports a deletion. The page of each element says for which objects it does.',
     receivers: INSTANCE_URL,
     reaction: 'Delete your copy. The event has no `object`; `objectId` names the record.',
-    example: { ...HEAD, type: 'employees.deleted', data: { objectName: 'employees', objectId: '118', ...SOURCE } },
+    example: event('employees.deleted', { objectName: 'employees', objectId: '118', ...SOURCE }),
   },
   unknown: {
     schema: 'RecordEvent',
@@ -74,19 +69,15 @@ export const RECORD_EVENT_TYPES = {
     sent: 'The provider reports a change without its kind.',
     receivers: INSTANCE_URL,
     reaction: 'Read the record by `objectId`. If the response is `NOT_FOUND`, delete your copy; otherwise store it.',
-    example: {
-      ...HEAD,
-      type: 'Orders.unknown',
-      data: {
-        objectName: 'Orders',
-        objectId: 'O-1001',
-        elementKey: 'odata',
-        hub: 'general',
-        accountId: 12,
-        instance: { id: 428, name: 'Shop', tags: [] },
-        raw: { source: '/shop', subject: 'O-1001' },
-      },
-    },
+    example: event('Orders.unknown', {
+      objectName: 'Orders',
+      objectId: 'O-1001',
+      elementKey: 'odata',
+      hub: 'general',
+      accountId: 12,
+      instance: { id: 428, name: 'Shop', tags: [] },
+      raw: { source: '/shop', subject: 'O-1001' },
+    }),
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
@@ -95,9 +86,11 @@ export type RecordAction = keyof typeof RECORD_EVENT_TYPES;
 
 export const RECORD_ACTIONS: readonly RecordAction[] = ['created', 'updated', 'deleted', 'unknown'];
 
-const POLL = { instanceId: 427, name: 'BambooHR, payroll', elementKey: 'bamboohr', resource: 'employees' } as const;
+const INSTANCE = { instanceId: 427, name: 'BambooHR, payroll', elementKey: 'bamboohr' } as const;
+const POLL = { ...INSTANCE, resource: 'employees' } as const;
 const BULK_RECEIVERS =
   'The callback URL of the job. If the job has none: the callback URL of the instance, if its events are enabled.';
+const BULK_SOURCE = { objectName: 'employees', objectId: '4711', ...SOURCE };
 const BULK_JOB = {
   id: 4711,
   instanceId: 427,
@@ -126,22 +119,16 @@ export const INSTANCE_EVENT_TYPES = {
     receivers: BULK_RECEIVERS,
     reaction:
       'Download the file with `GET /bulk/{id}/{objectName}`. If `recordsFailedCount` is not 0, read `GET /bulk/{id}/errors`.',
-    example: {
-      ...HEAD,
-      type: 'bulk.completed',
-      data: {
-        objectName: 'employees',
-        objectId: '4711',
-        ...SOURCE,
-        object: {
-          ...BULK_JOB,
-          status: 'COMPLETED',
-          recordsCount: 240,
-          fileSize: 8065,
-          progress: { rows: 240, providerCalls: 3, way: 'paging' },
-        },
+    example: event('bulk.completed', {
+      ...BULK_SOURCE,
+      object: {
+        ...BULK_JOB,
+        status: 'COMPLETED',
+        recordsCount: 240,
+        fileSize: 8065,
+        progress: { rows: 240, providerCalls: 3, way: 'paging' },
       },
-    },
+    }),
   },
   'bulk.failed': {
     schema: 'BulkEvent',
@@ -150,25 +137,19 @@ export const INSTANCE_EVENT_TYPES = {
     receivers: BULK_RECEIVERS,
     reaction:
       'Read `code` and `message` of `object`, correct the cause and start a new job. `GET /bulk/{id}/errors` lists the failed rows of an upload.',
-    example: {
-      ...HEAD,
-      type: 'bulk.failed',
-      data: {
-        objectName: 'employees',
-        objectId: '4711',
-        ...SOURCE,
-        object: {
-          ...BULK_JOB,
-          status: 'FAILED',
-          recordsCount: 80,
-          fileSize: 2688,
-          code: 'INSTANCE_CREDENTIALS_FAILED',
-          message:
-            'BambooHR returned 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
-          progress: { rows: 80, providerCalls: 2, way: 'paging' },
-        },
+    example: event('bulk.failed', {
+      ...BULK_SOURCE,
+      object: {
+        ...BULK_JOB,
+        status: 'FAILED',
+        recordsCount: 80,
+        fileSize: 2688,
+        code: 'INSTANCE_CREDENTIALS_FAILED',
+        message:
+          'BambooHR returned 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
+        progress: { rows: 80, providerCalls: 2, way: 'paging' },
       },
-    },
+    }),
   },
   'schema.changed': {
     schema: 'SchemaChangedEvent',
@@ -177,11 +158,11 @@ export const INSTANCE_EVENT_TYPES = {
     receivers: `${INSTANCE_URL} Formulas whose trigger names \`schema.changed\` in \`eventTypes\`.`,
     reaction:
       'Compare `removed` and `changed` with the fields that you use. `GET /instances/{id}/schema-changes` also lists what the change breaks.',
-    example: {
-      ...HEAD,
-      type: 'schema.changed',
-      data: { objectName: 'employees', ...SOURCE, object: { objectName: 'employees', ...SCHEMA_CHANGE } },
-    },
+    example: event('schema.changed', {
+      objectName: 'employees',
+      ...SOURCE,
+      object: { objectName: 'employees', ...SCHEMA_CHANGE },
+    }),
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
@@ -200,18 +181,14 @@ export const FORMULA_EVENT_TYPES = {
     receivers: 'The URLs in the setting `notification.webhook.url` of the formula instance.',
     reaction:
       'Read the failed steps with `GET /formulas/instances/executions/{executionId}/errors`, and correct the cause. Then run the execution again with `PUT /formulas/instances/executions/{executionId}/retries`.',
-    example: {
-      ...HEAD,
-      type: 'formula.execution.failed',
-      data: {
-        ...FORMULA,
-        executionId: 61,
-        status: 'failed',
-        createdDate: '2026-02-02T08:30:52.000Z',
-        error: { stepName: 'post', message: 'The response has the status 500.' },
-        accountId: 12,
-      },
-    },
+    example: event('formula.execution.failed', {
+      ...FORMULA,
+      executionId: 61,
+      status: 'failed',
+      createdDate: '2026-02-02T08:30:52.000Z',
+      error: { stepName: 'post', message: 'The response has the status 500.' },
+      accountId: 12,
+    }),
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
@@ -226,15 +203,11 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL_OF_OTHERS,
     reaction:
       'Repair the receiver. Then release the queue with `PUT /notifications/subscriptions/deliveries`, or set `state` to `active` with `PATCH /notifications/subscriptions/{id}`.',
-    example: {
-      ...HEAD,
-      type: 'subscription.deactivated',
-      data: {
-        subscriptionId: 31,
-        reason: 'Every retry of delivery 981 failed. Last error: status: The receiver returned 503.',
-        accountId: 12,
-      },
-    },
+    example: event('subscription.deactivated', {
+      subscriptionId: 31,
+      reason: 'Every retry of delivery 981 failed. Last error: status: The receiver returned 503.',
+      accountId: 12,
+    }),
   },
   'subscription.reactivated': {
     schema: 'SubscriptionEvent',
@@ -242,11 +215,11 @@ export const OPERATIONAL_EVENT_TYPES = {
     sent: 'A user released the queue, or set the `state` of the subscription to `active`.',
     receivers: OPERATIONS_URL_OF_OTHERS,
     reaction: 'Nothing. The queued events follow, the oldest first.',
-    example: {
-      ...HEAD,
-      type: 'subscription.reactivated',
-      data: { subscriptionId: 31, url: 'https://app.example.com/events', accountId: 12 },
-    },
+    example: event('subscription.reactivated', {
+      subscriptionId: 31,
+      url: 'https://app.example.com/events',
+      accountId: 12,
+    }),
   },
   'delivery.exhausted': {
     schema: 'DeliveryExhaustedEvent',
@@ -255,17 +228,13 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL_OF_OTHERS,
     reaction:
       'Read the attempts with `GET /notifications/subscriptions/deliveries/{id}`, and repair the receiver. The delivery stays queued until you release or acknowledge it.',
-    example: {
-      ...HEAD,
-      type: 'delivery.exhausted',
-      data: {
-        deliveryId: 981,
-        subscriptionId: 31,
-        attempts: 6,
-        lastError: 'status: The receiver returned 503.',
-        accountId: 12,
-      },
-    },
+    example: event('delivery.exhausted', {
+      deliveryId: 981,
+      subscriptionId: 31,
+      attempts: 6,
+      lastError: 'status: The receiver returned 503.',
+      accountId: 12,
+    }),
   },
   'instance.credentials.refused': {
     schema: 'InstanceFaultEvent',
@@ -274,17 +243,11 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Replace the credentials with `PATCH /instances/{id}`. For OAuth, let the owner authorize the instance again, for example in a connect session.',
-    example: {
-      ...HEAD,
-      type: 'instance.credentials.refused',
-      data: {
-        instanceId: 427,
-        name: 'BambooHR, payroll',
-        elementKey: 'bamboohr',
-        reason: "The provider refuses the credentials for 'list employees'.",
-        accountId: 12,
-      },
-    },
+    example: event('instance.credentials.refused', {
+      ...INSTANCE,
+      reason: "The provider refuses the credentials for 'list employees'.",
+      accountId: 12,
+    }),
   },
   'instance.webhook.failed': {
     schema: 'InstanceFaultEvent',
@@ -293,18 +256,12 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Correct the cause that `reason` names, such as a missing right of the account or a `PUBLIC_URL` that is not https. A change of the configuration starts the next try at once.',
-    example: {
-      ...HEAD,
-      type: 'instance.webhook.failed',
-      data: {
-        instanceId: 427,
-        name: 'BambooHR, payroll',
-        elementKey: 'bamboohr',
-        reason:
-          'BambooHR cannot send events here: http://127.0.0.1:8080 is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-        accountId: 12,
-      },
-    },
+    example: event('instance.webhook.failed', {
+      ...INSTANCE,
+      reason:
+        'BambooHR cannot send events here: http://127.0.0.1:8080 is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
+      accountId: 12,
+    }),
   },
   'instance.connected': {
     schema: 'InstanceConnectedEvent',
@@ -313,19 +270,15 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Store `token` as a secret: with it you call the API for this instance. Only the request to your URL has the token. Otherwise read it with `GET /connect/sessions/{id}`.',
-    example: {
-      ...HEAD,
-      type: 'instance.connected',
-      data: {
-        sessionId: 57,
-        instanceId: 427,
-        elementKey: 'bamboohr',
-        name: 'BambooHR, payroll',
-        reauthenticated: false,
-        accountId: 12,
-        token: '5nLzWq8Yv0dXk2bRj7HsTm4uEoGfPc1iAaQx9Zt3VyB',
-      },
-    },
+    example: event('instance.connected', {
+      sessionId: 57,
+      instanceId: 427,
+      elementKey: 'bamboohr',
+      name: 'BambooHR, payroll',
+      reauthenticated: false,
+      accountId: 12,
+      token: '5nLzWq8Yv0dXk2bRj7HsTm4uEoGfPc1iAaQx9Zt3VyB',
+    }),
   },
   'poll.failing': {
     schema: 'PollEvent',
@@ -335,20 +288,16 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: POLL_RECEIVERS,
     reaction:
       'Read `code` and `message`, and correct the cause. No change is lost: the next successful run reads all changes since the last one.',
-    example: {
-      ...HEAD,
-      type: 'poll.failing',
-      data: {
-        objectName: 'employees',
-        ...SOURCE,
-        object: {
-          ...POLL,
-          failures: 3,
-          code: 'PROVIDER_UNAVAILABLE',
-          message: 'BambooHR returned 500: it cannot serve the request at the moment. Try again later.',
-        },
+    example: event('poll.failing', {
+      objectName: 'employees',
+      ...SOURCE,
+      object: {
+        ...POLL,
+        failures: 3,
+        code: 'PROVIDER_UNAVAILABLE',
+        message: 'BambooHR returned 500: it cannot serve the request at the moment. Try again later.',
       },
-    },
+    }),
   },
   'poll.recovered': {
     schema: 'PollEvent',
@@ -356,19 +305,15 @@ export const OPERATIONAL_EVENT_TYPES = {
     sent: 'The first run without a failure after `poll.failing` ends.',
     receivers: POLL_RECEIVERS,
     reaction: 'Nothing. The events of the missed changes follow.',
-    example: {
-      ...HEAD,
-      type: 'poll.recovered',
-      data: {
-        objectName: 'employees',
-        ...SOURCE,
-        object: {
-          ...POLL,
-          failures: 5,
-          failingSince: '2026-02-02T07:45:00.000Z',
-        },
+    example: event('poll.recovered', {
+      objectName: 'employees',
+      ...SOURCE,
+      object: {
+        ...POLL,
+        failures: 5,
+        failingSince: '2026-02-02T07:45:00.000Z',
       },
-    },
+    }),
   },
   'poll.restarted': {
     schema: 'PollEvent',
@@ -378,21 +323,17 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: POLL_RECEIVERS,
     reaction:
       'Compare your copy with the records of the provider. Changes since `missingSince` that only the log shows, such as deletions, can be missing. Changes that show in a field of the record are not.',
-    example: {
-      ...HEAD,
-      type: 'poll.restarted',
-      data: {
-        objectName: 'contact',
-        ...SOURCE,
-        elementKey: 'dynamics',
-        hub: 'crm',
-        object: {
-          ...{ ...POLL, elementKey: 'dynamics', name: 'Dynamics 365, sales', resource: 'contact' },
-          failures: 0,
-          missingSince: '2026-01-24T07:45:00.000Z',
-        },
+    example: event('poll.restarted', {
+      objectName: 'contact',
+      ...SOURCE,
+      elementKey: 'dynamics',
+      hub: 'crm',
+      object: {
+        ...{ ...POLL, elementKey: 'dynamics', name: 'Dynamics 365, sales', resource: 'contact' },
+        failures: 0,
+        missingSince: '2026-01-24T07:45:00.000Z',
       },
-    },
+    }),
   },
   'schema.broken': {
     schema: 'SchemaBrokenEvent',
@@ -401,23 +342,17 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Correct what `breaks` names: map another field, change the configuration of the poll, or change the formula. If the account only lost a right at the provider, restore it.',
-    example: {
-      ...HEAD,
-      type: 'schema.broken',
-      data: {
-        instanceId: 427,
-        name: 'BambooHR, payroll',
-        elementKey: 'bamboohr',
-        objectName: 'employees',
-        ...SCHEMA_CHANGE,
-        breaks: {
-          mappings: [{ objectName: 'people', fields: ['nickname'], mappedFields: ['shortName'] }],
-          polls: [],
-          formulas: [],
-        },
-        accountId: 12,
+    example: event('schema.broken', {
+      ...INSTANCE,
+      objectName: 'employees',
+      ...SCHEMA_CHANGE,
+      breaks: {
+        mappings: [{ objectName: 'people', fields: ['nickname'], mappedFields: ['shortName'] }],
+        polls: [],
+        formulas: [],
       },
-    },
+      accountId: 12,
+    }),
   },
   'formula.instance.failing': {
     schema: 'FormulaInstanceEvent',
@@ -426,7 +361,7 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Read the failures with `GET /formulas/instances/{instanceId}/executions/errors`, and correct the cause. After more than 100 failures in a row the instance is deactivated.',
-    example: { ...HEAD, type: 'formula.instance.failing', data: { ...FORMULA, failures: 50, accountId: 12 } },
+    example: event('formula.instance.failing', { ...FORMULA, failures: 50, accountId: 12 }),
   },
   'formula.instance.deactivated': {
     schema: 'FormulaInstanceEvent',
@@ -435,16 +370,12 @@ export const OPERATIONAL_EVENT_TYPES = {
     receivers: OPERATIONS_URL,
     reaction:
       'Correct the cause, and activate the instance with `PUT /formulas/{id}/instances/{instanceId}/active`. What happened in between starts nothing.',
-    example: {
-      ...HEAD,
-      type: 'formula.instance.deactivated',
-      data: {
-        ...FORMULA,
-        failures: 101,
-        reason: 'Deactivated, because more than 100 executions failed in a row.',
-        accountId: 12,
-      },
-    },
+    example: event('formula.instance.deactivated', {
+      ...FORMULA,
+      failures: 101,
+      reason: 'Deactivated, because more than 100 executions failed in a row.',
+      accountId: 12,
+    }),
   },
   'email.pending': {
     schema: 'EmailPendingEvent',
@@ -452,18 +383,14 @@ export const OPERATIONAL_EVENT_TYPES = {
     sent: 'A formula sends a mail, and the service has no `SMTP_URL`; or every try to send it failed.',
     receivers: OPERATIONS_URL,
     reaction: 'Send the mail yourself, or ask the operator of the service to set `SMTP_URL`.',
-    example: {
-      ...HEAD,
-      type: 'email.pending',
-      data: {
-        formulaInstanceId: 88,
-        to: 'ops@example.com',
-        subject: 'Execution 61 of formula Contacts to the other CRM failed',
-        body: 'Formula: Contacts to the other CRM',
-        reason: 'The service has no server for outgoing mail (SMTP_URL).',
-        accountId: 12,
-      },
-    },
+    example: event('email.pending', {
+      formulaInstanceId: 88,
+      to: 'ops@example.com',
+      subject: 'Execution 61 of formula Contacts to the other CRM failed',
+      body: 'Formula: Contacts to the other CRM',
+      reason: 'The service has no server for outgoing mail (SMTP_URL).',
+      accountId: 12,
+    }),
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 

@@ -52,14 +52,14 @@ export function composeEndpoints(
   );
 }
 
-export interface EndpointRoomNeighbours
+interface EndpointRoomNeighbours
   extends Pick<RecordReadingNeighbours, 'findInstance' | 'getRecord' | 'getFields'>,
     KnownObjectPorts {
   readonly subscriptions: Subscriptions;
   readonly findSource: FindSource;
 }
 
-export interface EventOptions extends EngineRole {
+interface EventOptions extends EngineRole {
   readonly retentionDays: number;
 }
 

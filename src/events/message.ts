@@ -5,7 +5,7 @@ import type { EventSource, NewEvent, ReadySubscription } from './model.ts';
 /** Maximum size of the body of an event. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-export interface PayloadInput {
+interface PayloadInput {
   /** Event id as receivers see it: `evt_…`. */
   readonly id: string;
   readonly event: NewEvent;
@@ -133,7 +133,7 @@ export function withoutPrefix(secret: string): string {
   return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
 }
 
-export interface SignatureInput {
+interface SignatureInput {
   /** Id of the message, the same for all retries. */
   readonly id: string;
   /** Time of the attempt, in milliseconds since 1970. */

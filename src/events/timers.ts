@@ -55,7 +55,7 @@ export function every(clock: Clock, ms: number, task: () => Promise<void>): () =
   };
 }
 
-export interface DueLooksPorts {
+interface DueLooksPorts {
   readonly clock: Clock;
   /** Aborts when no more work may begin. */
   readonly signal: AbortSignal;

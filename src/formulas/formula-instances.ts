@@ -275,14 +275,12 @@ export function createFormulaInstances(
      * Lists formula instances of an account from old to new.
      * @throws AppError for an invalid `where`
      */
-    list: async (accountId: number, query: FormulaInstanceQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_FORMULA_INSTANCE, query, async (selection) => {
+    list: (accountId: number, query: FormulaInstanceQuery) =>
+      listPage(FILTERABLE_FORMULA_INSTANCE, query, async (selection) => {
         // PostgreSQL would report an error for a text that it cannot store.
         if (!isStorable(query.searchText ?? '')) return [];
         return shares.list(accountId, (via) => createFormulaInstanceStore(via).list(accountId, selection));
-      });
-      return { instances: rows, nextAfterId: last?.id };
-    },
+      }),
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN, CONFLICT */
     create: async (caller: FormulaCaller, formulaId: number, body: GivenPart): Promise<ListedInstance> => {

@@ -38,7 +38,7 @@ export function createFormulaJobs(
       const { rows, last } = await listPage(FILTERABLE_JOB, query, (selection) =>
         shares.list(accountId, (via) => createJobStore(via).list(accountId, selection)),
       );
-      return { jobs: rows.map(toJob), nextAfterId: last?.id };
+      return { rows: rows.map(toJob), last };
     },
 
     /** Ends the schedule of a formula instance by deactivating the instance. @throws AppError NOT_FOUND */

@@ -134,8 +134,8 @@ export function createTemplates(
         );
         const fitting = isAbridged ? rows.length : countFitting(rows);
         const ids = rows.slice(0, fitting).map(({ id }) => id);
-        const nextAfterId = fitting < rows.length ? ids.at(-1) : last?.id;
-        return { formulas: await store.findAll(view, ids, isAbridged), nextAfterId };
+        const end = fitting < rows.length ? rows[fitting - 1] : last;
+        return { rows: await store.findAll(view, ids, isAbridged), last: end };
       }),
 
     /** @throws AppError REQUEST_INVALID, CONFLICT */

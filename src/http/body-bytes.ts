@@ -139,22 +139,14 @@ export function brokenOff(cause?: unknown): AppError {
 }
 
 /** Memory limit for one body. */
-export interface BodyRoom {
-  /**
-   * Takes memory for more of the body.
-   * @returns false if there is no room
-   */
-  readonly take: (bytes: number) => boolean;
-  /** Returns all memory of the body. */
-  readonly give: () => void;
-}
+export type BodyRoom = ReturnType<typeof openBodyRoom>;
 
 /**
  * Counts a body until its request ends, because what it is parsed to needs about as much memory.
  * @param budget the memory of this process for the bodies of requests, shared by all accounts
  * @param account undefined stands for all unknown accounts
  */
-export function openBodyRoom(budget: ByteBudget, account: number | undefined, response: ServerResponse): BodyRoom {
+export function openBodyRoom(budget: ByteBudget, account: number | undefined, response: ServerResponse) {
   let hold: Hold | undefined;
   let size = 0;
   let counted = 0;
@@ -167,7 +159,11 @@ export function openBodyRoom(budget: ByteBudget, account: number | undefined, re
   }
 
   return {
-    take: (bytes) => {
+    /**
+     * Takes memory for more of the body.
+     * @returns false if there is no room
+     */
+    take: (bytes: number): boolean => {
       size += bytes;
       if (size <= LARGE_BYTES) return true;
       hold ??= open();
@@ -175,6 +171,7 @@ export function openBodyRoom(budget: ByteBudget, account: number | undefined, re
       counted = size;
       return true;
     },
+    /** Returns all memory of the body. */
     give: () => hold?.close(),
   };
 }

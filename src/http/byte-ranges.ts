@@ -19,7 +19,7 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
 }
 
 /** Range of bytes in a file. */
-export interface ByteRange {
+interface ByteRange {
   readonly begin: number;
   readonly end: number;
 }

@@ -82,7 +82,7 @@ const TURN_MS = 5;
 const { steady } = SYSTEM_CLOCK;
 
 /** Returns the caller of a request. Requests of one caller start in their order. */
-export type CallerOf = (request: IncomingMessage) => string;
+type CallerOf = (request: IncomingMessage) => string;
 
 /**
  * Passes requests on fairly: for a few milliseconds in each turn of the event loop, with callers taking turns. Otherwise a thousand

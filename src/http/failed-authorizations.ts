@@ -5,17 +5,6 @@ import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { inSeconds } from './rate-limits.ts';
 
-export interface FailedAuthorizations {
-  /**
-   * Looks up secrets for a network, if its number of failures allows it. A `lookUp` that rejects with UNAUTHENTICATED is a failure.
-   * @throws AppError RATE_LIMITED without a look-up; the errors of `lookUp`
-   */
-  readonly attempt: <Found>(
-    from: { readonly network: string; readonly secrets: string },
-    lookUp: () => Promise<Found>,
-  ) => Promise<Found>;
-}
-
 interface GuessingNetwork {
   failures: number;
   blockedUntilMs: number;
@@ -43,7 +32,7 @@ const KNOWN_MS = 24 * 60 * 60_000;
  *
  * Both tables are bounded. To push one network out, a guesser needs failures from 20,000 others.
  */
-export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizations {
+export function createFailedAuthorizations({ steady }: Clock) {
   const exactly = { perf: { now: steady }, ttlResolution: 0 };
   const networks = new LRUCache<string, GuessingNetwork>({ ...atMost(KEPT_NETWORKS), ttl: FORGET_MS, ...exactly });
   // Not the secrets themselves: nothing needs them for a day.
@@ -90,7 +79,14 @@ export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizati
   }
 
   return {
-    attempt: async ({ network: name, secrets }, lookUp) => {
+    /**
+     * Looks up secrets for a network, if its number of failures allows it. A `lookUp` that rejects with UNAUTHENTICATED is a failure.
+     * @throws AppError RATE_LIMITED without a look-up; the errors of `lookUp`
+     */
+    attempt: async <Found>(
+      { network: name, secrets }: { readonly network: string; readonly secrets: string },
+      lookUp: () => Promise<Found>,
+    ): Promise<Found> => {
       const key = hash('sha256', salt + secrets, 'base64');
       const isKnown = known.has(key);
       const leave = isKnown ? undefined : enter(name, key);

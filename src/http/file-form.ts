@@ -65,7 +65,7 @@ const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, json: INSTRUCT
 /** The memory for a part of a file before it is stored, and for its compressed form. */
 const PART_BYTES = 3 * MB;
 
-export interface FormBounds {
+interface FormBounds {
   /** Memory limit of this process for the bodies of requests. */
   readonly budget: ByteBudget;
   /** Aborts when the caller disconnects, and after the response. */

@@ -54,7 +54,7 @@ export function holdUntilTaken(request: IncomingMessage): void {
 }
 
 /** Limits for a body. */
-export interface ArrivalBounds {
+interface ArrivalBounds {
   /** Milliseconds after the headers within which the body must have arrived. A rest that is dropped has the same time. */
   readonly ms: number;
   /** Called with the connection of a body that is late. */

@@ -11,7 +11,7 @@ import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody }
 import { assertThere, hasBody } from './connection.ts';
 
 /** Limits of a JSON body. */
-export interface BodyLimits extends JsonShape {
+interface BodyLimits extends JsonShape {
   readonly bytes: number;
 }
 
@@ -31,7 +31,7 @@ export const ORDINARY: BodyLimits = {
  */
 export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
 
-export interface BodyBounds {
+interface BodyBounds {
   readonly limits: BodyLimits;
   /** Memory limit of this process for the bodies of requests. */
   readonly budget: ByteBudget;

@@ -5,27 +5,14 @@ import type { Clock } from '../clock.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { AppError, type CallerBudget } from '../errors.ts';
 
-export interface TokenBuckets {
-  /**
-   * Asserts that a token is left, without using it.
-   * @throws AppError RATE_LIMITED
-   */
-  readonly assertLeft: (key: string) => void;
-  /**
-   * Uses a token.
-   * @returns the number of tokens that are left
-   * @throws AppError RATE_LIMITED
-   */
-  readonly take: (key: string) => number;
-  readonly budgetOf: (tokens: number) => CallerBudget;
-}
+export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 interface Bucket {
   tokens: number;
   atMs: number;
 }
 
-export interface BucketOptions {
+interface BucketOptions {
   /** Owner of the counted requests, as error messages name it. */
   readonly whose: string;
   readonly perMinute: number;
@@ -40,10 +27,7 @@ const MINUTE_MS = 60_000;
  * changes nothing. A bucket that is dropped earlier, because many others were used, is treated as full. Causing that costs more of other
  * buckets than it saves.
  */
-export function createTokenBuckets(
-  { steady }: Pick<Clock, 'steady'>,
-  { whose, perMinute, kept }: BucketOptions,
-): TokenBuckets {
+export function createTokenBuckets({ steady }: Pick<Clock, 'steady'>, { whose, perMinute, kept }: BucketOptions) {
   const buckets = new LRUCache<string, Bucket>(atMost(kept));
   const perMs = perMinute / MINUTE_MS;
   const secondsFor = (tokens: number) => Math.max(0, Math.ceil(tokens / perMs / 1000));
@@ -66,9 +50,18 @@ export function createTokenBuckets(
   }
 
   return {
+    /**
+     * Asserts that a token is left, without using it.
+     * @throws AppError RATE_LIMITED
+     */
     assertLeft,
     budgetOf,
-    take: (key) => {
+    /**
+     * Uses a token.
+     * @returns the number of tokens that are left
+     * @throws AppError RATE_LIMITED
+     */
+    take: (key: string): number => {
       const atMs = steady();
       const tokens = assertLeft(key, atMs) - 1;
       const bucket = buckets.get(key);
@@ -82,14 +75,7 @@ export function createTokenBuckets(
   };
 }
 
-export interface CallerLimits {
-  /**
-   * Counts a request of a known caller. A rejected request is not counted.
-   * @returns a function that reads the remaining budget of the tightest limit; undefined where nothing is limited
-   * @throws AppError RATE_LIMITED
-   */
-  readonly count: (principal: Principal) => (() => CallerBudget) | undefined;
-}
+export type CallerLimits = ReturnType<typeof createCallerLimits>;
 
 /** Callers, not guesses: every one of them has a row in the database. */
 const KEPT_CALLERS = 100_000;
@@ -101,13 +87,18 @@ const KEPT_CALLERS = 100_000;
 export function createCallerLimits(
   clock: Clock,
   { rateLimitUser, rateLimitAccount }: Pick<ServiceConfig, 'rateLimitUser' | 'rateLimitAccount'>,
-): CallerLimits {
+) {
   const bucketsOf = (whose: string, perMinute: number | undefined) =>
     perMinute === undefined ? undefined : createTokenBuckets(clock, { whose, perMinute, kept: KEPT_CALLERS });
   const users = bucketsOf('this user', rateLimitUser);
   const accounts = bucketsOf('this account', rateLimitAccount);
   return {
-    count: ({ homeAccountId, userId, accountId }) => {
+    /**
+     * Counts a request of a known caller. A rejected request is not counted.
+     * @returns a function that reads the remaining budget of the tightest limit; undefined where nothing is limited
+     * @throws AppError RATE_LIMITED
+     */
+    count: ({ homeAccountId, userId, accountId }: Principal): (() => CallerBudget) | undefined => {
       // Whichever account the user works in.
       const user = `${homeAccountId}:${userId}`;
       users?.assertLeft(user);

@@ -32,7 +32,7 @@ export type RedactCall = (request: Request, response: Response) => Redactor;
 export type RequestLogPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
 
 /** Runs the work of a request, and logs and records the request when it ends. */
-export type LogRequest = (request: Request, response: Response, work: () => void) => void;
+type LogRequest = (request: Request, response: Response, work: () => void) => void;
 
 /**
  * Sets the id and the address of a request, which all work for it can read. When the request has ended, it writes a log line, measures the

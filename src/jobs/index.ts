@@ -4,7 +4,7 @@ import type { HandOutPorts } from './hand-out.ts';
 import { createJobs } from './jobs.ts';
 import { createQueues, type Maintenance } from './queues.ts';
 
-export interface JobSettings {
+interface JobSettings {
   readonly url: string;
   readonly role: Role;
   readonly countWorkers: HandOutPorts['countWorkers'];

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { createHandOut, type HandOutPorts } from './hand-out.ts';
 import type { JobOutcome, Queue, Queues } from './queues.ts';
 
-export interface JobsOptions<Table extends Queues> {
+interface JobsOptions<Table extends Queues> {
   readonly url: string;
   readonly log: Logger;
   readonly queues: Table;
@@ -19,7 +19,7 @@ export interface JobsOptions<Table extends Queues> {
   readonly poolSize?: number;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** Delay in milliseconds. Default: none. */
   readonly delayMs?: number;
 }

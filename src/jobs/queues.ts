@@ -21,7 +21,7 @@ export interface Job {
 }
 
 /** Delay before attempt n+1: `delaySeconds` doubled n-1 times with jitter, at most `maxDelaySeconds`. */
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly limit: number;
   readonly delaySeconds: number;
   readonly maxDelaySeconds: number;

@@ -8,7 +8,7 @@ import { type CallId, createRunningCalls } from './running.ts';
 import { createKnownFields } from './tools/known-fields.ts';
 
 /** An HTTP request to `/mcp` whose access key is valid. */
-export interface AgentRequest {
+interface AgentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -20,7 +20,7 @@ export interface AgentRequest {
   readonly signal: AbortSignal;
 }
 
-export interface AgentPorts {
+interface AgentPorts {
   /** Sends a request to the API of this process. */
   readonly send: SendInner;
   readonly basePath: string;

@@ -15,7 +15,7 @@ export interface ToolRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface ToolResponse {
+interface ToolResponse {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
   readonly text: string;
@@ -23,16 +23,7 @@ export interface ToolResponse {
   readonly isCut: boolean;
 }
 
-/** Sends requests of tools. Each is limited and recorded like any request with the key. */
-export interface OwnApi {
-  /**
-   * Returns the body of a response. Numbers in it keep all their digits.
-   * @throws ApiRefusal for a response that is no success; AppError REQUEST_INVALID for a request that is too long
-   */
-  readonly json: (request: ToolRequest) => Promise<{ readonly body: unknown; readonly header: ToolResponse['header'] }>;
-  /** Returns a response of any status. */
-  readonly send: (request: ToolRequest) => Promise<ToolResponse>;
-}
+export type OwnApi = ReturnType<typeof createOwnApi>;
 
 /** A response of the API that is no success, with its body as text. */
 export class ApiRefusal extends Error {
@@ -47,7 +38,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-export interface OwnApiParts {
+interface OwnApiParts {
   readonly send: SendInner;
   readonly basePath: string;
   readonly authorization: string;
@@ -59,8 +50,10 @@ const LONGEST_PATH = 56 * 1024;
 /** More than any page of 200 rows that the API returns. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
-export function createOwnApi({ send: sendInner, basePath, authorization, signal }: OwnApiParts): OwnApi {
-  const send: OwnApi['send'] = async ({ method = 'GET', path, query = {}, body, instance, headers = {} }) => {
+/** Sends requests of tools. Each is limited and recorded like any request with the key. */
+export function createOwnApi({ send: sendInner, basePath, authorization, signal }: OwnApiParts) {
+  async function send(request: ToolRequest): Promise<ToolResponse> {
+    const { method = 'GET', path, query = {}, body, instance, headers = {} } = request;
     const given = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] as const],
     );
@@ -84,10 +77,15 @@ export function createOwnApi({ send: sendInner, basePath, authorization, signal 
     const { text, isCut } = await readText(response.body);
     const header = (name: string) => response.headers[name]?.toString();
     return { status: response.status, header, text, isCut };
-  };
+  }
   return {
+    /** Returns a response of any status. */
     send,
-    json: async (request) => {
+    /**
+     * Returns the body of a response. Numbers in it keep all their digits.
+     * @throws ApiRefusal for a response that is no success; AppError REQUEST_INVALID for a request that is too long
+     */
+    json: async (request: ToolRequest) => {
       const response = await send(request);
       if (response.status < 200 || response.status > 299) throw new ApiRefusal(response);
       return { body: response.text === '' ? undefined : parseJson(response.text), header: response.header };

@@ -6,7 +6,7 @@ import { entriesOf, memberOf, pathOf } from './tools/tool.ts';
 /** Template of the URI of an object's metadata. */
 export const OBJECT_TEMPLATE = 'causeway://instances/{instance}/objects/{object}';
 
-export interface ListedResources {
+interface ListedResources {
   readonly resources: { readonly uri: string; readonly name: string; readonly mimeType: string }[];
   readonly nextCursor?: string | undefined;
 }

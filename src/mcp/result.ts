@@ -12,14 +12,14 @@ export interface ToolOutcome {
   readonly one?: ToolValue | undefined;
 }
 
-export interface ToolValue {
+interface ToolValue {
   readonly name: string;
   readonly value: unknown;
   /** Maximum number of characters of a text in it. */
   readonly textLimit: number;
 }
 
-export interface ToolList {
+interface ToolList {
   readonly name: string;
   readonly entries: readonly unknown[];
   /** Maximum number of characters of a text in an entry. */

@@ -1,9 +1,7 @@
-/** The calls of tools that run in this process, so that a notification in another request can cancel one. */
-export type RunningCalls = ReturnType<typeof createRunningCalls>;
-
 /** Id of a JSON-RPC request. */
 export type CallId = string | number;
 
+/** The calls of tools that run in this process, so that a notification in another request can cancel one. */
 export function createRunningCalls() {
   const running = new Map<string, Set<AbortController>>();
 

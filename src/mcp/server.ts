@@ -23,7 +23,7 @@ import { toolsOf } from './tools/index.ts';
 import { type AgentTool, instanceOf, type ToolContext } from './tools/tool.ts';
 
 /** One HTTP request of an agent, and what it may do. */
-export interface AgentCall extends Pick<ToolContext, 'api' | 'keyId' | 'knownFields'> {
+interface AgentCall extends Pick<ToolContext, 'api' | 'keyId' | 'knownFields'> {
   /** Returns a filter with the fields of an object of the key, if it has only one instance. */
   readonly exampleOf: (api: OwnApi) => Promise<string | undefined>;
   readonly may: (operation: OperationId) => boolean;

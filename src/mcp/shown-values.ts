@@ -4,7 +4,7 @@ import { ExactNumber } from '../numbers/exact-json.ts';
 const HIDDEN = /(?![\n\t\r\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 
 /** Shows characters that hide text from a person, or command a terminal, as `\u{202e}`. */
-export function visibleText(text: string): string {
+function visibleText(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 

@@ -7,45 +7,7 @@ import type { ListRequest } from '../resources/index.ts';
 import { isMappedObject } from '../resources/mapped.ts';
 import { type FieldSpec, quoteText, type Row, reader } from '../where/index.ts';
 
-/**
- * Queries of a poll, and the fields that show when records changed. Times are milliseconds since 1970, by the
- * provider's clock.
- */
-export interface PollPlan {
-  readonly name: string;
-  readonly objectName: string;
-  readonly child: { readonly id: string; readonly name: string } | undefined;
-  /** `window`: reads changes since a time. `snapshot`: reads all records and compares them with the stored state. `feed`: reads the changes that the provider reports. */
-  readonly kind: 'window' | 'snapshot' | 'feed';
-  readonly hasFeed: boolean;
-  /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
-  readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
-  /**
-   * Returns the query for the records with these ids, with the same fields as reading each alone. Undefined if a list does not show all of
-   * them.
-   */
-  readonly whereIds: ((ids: readonly string[]) => string) | undefined;
-  /** Query for the record that changed last; undefined if the provider does not support it. */
-  readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
-  /** Returns the id of a record. `vendorRow` is the provider's record behind a mapped one. */
-  readonly idOf: (row: Row, vendorRow: Row | undefined) => string | undefined;
-  /** The provider's object behind a mapped one. */
-  readonly vendorName: string | undefined;
-  readonly mappingVersion: string | null;
-  /** The name of the object, where it is mapped. */
-  readonly mappedObject: string | null;
-  readonly updatedOf: (row: Row) => number | undefined;
-  /** Returns whether the record was created, according to its dates; undefined if they don't show it. */
-  readonly isCreated: (row: Row) => boolean | undefined;
-  readonly hasDates: boolean;
-  /** Whether records are skipped that were updated before the time that polling starts from. */
-  readonly filterByUpdated: boolean;
-  /** Returns a value that distinguishes two versions of a record for which `updatedOf` may be equal. */
-  readonly versionOf: (row: Row) => Buffer;
-  /** Milliseconds before the watermark at which the next poll begins. */
-  readonly overlapMs: number;
-  readonly pageSize: number;
-}
+export type PollPlan = ReturnType<typeof planPoll>;
 
 const DEFAULT_OVERLAP_SECONDS = 60;
 const DEFAULT_PAGE_SIZE = 200;
@@ -53,10 +15,10 @@ const DAY_MS = 86_400_000;
 const EPOCH_MS = 0;
 
 /**
- * Returns how a resource of an instance is polled. Settings override the object's declaration, which overrides
- * guesses from field names.
+ * Returns how a resource of an instance is polled: its queries, and the fields that show when records changed. Times are milliseconds since
+ * 1970, by the provider's clock. Settings override the object's declaration, which overrides guesses from field names.
  */
-export function planPoll(resource: PolledResource, settings: PollSettings, object: ObjectSpec): PollPlan {
+export function planPoll(resource: PolledResource, settings: PollSettings, object: ObjectSpec) {
   const { query } = resource;
   const objectName = query?.objectName ?? resource.name;
   const changes: Changes = object.changes ?? {};
@@ -76,14 +38,17 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const hasFeed = changes.feed !== undefined && query === undefined;
   // A feed beside a field that the mapping leaves out has only some of the changes, such as deletions.
   const hasWholeFeed = hasFeed && (isMappedObject(object) ? object.vendor : object).changes?.updated === undefined;
+  /** `window`: reads changes since a time. `snapshot`: reads all records and compares them with the stored state. `feed`: reads the changes that the provider reports. */
+  const kind: 'window' | 'snapshot' | 'feed' = hasWholeFeed ? 'feed' : isWindow ? 'window' : 'snapshot';
   const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
   return {
     name: resource.name,
     objectName,
     child: query?.child,
-    kind: hasWholeFeed ? 'feed' : isWindow ? 'window' : 'snapshot',
+    kind,
     hasFeed,
-    since: (ms) => {
+    /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
+    since: (ms: number): Pick<ListRequest, 'where' | 'orderBy' | 'fields'> => {
       if (query !== undefined) {
         return isWindow ? withFields(query.parametersAt(ms), needed) : query.parametersAt(ms);
       }
@@ -93,23 +58,34 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
         ...(spec.sortable === true && { orderBy: `${updated.field} asc` }),
       };
     },
-    whereIds: isListedWhole(object) ? (ids) => `${idField} IN (${ids.map(quoteText).join(', ')})` : undefined,
+    /**
+     * Returns the query for the records with these ids, with the same fields as reading each alone. Undefined if a list does not show all of
+     * them.
+     */
+    whereIds: isListedWhole(object)
+      ? (ids: readonly string[]) => `${idField} IN (${ids.map(quoteText).join(', ')})`
+      : undefined,
+    /** Query for the record that changed last; undefined if the provider does not support it. */
     newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
-    // Without a field for it, the id of a mapped record is the provider's.
-    idOf: (row, vendorRow) => textOf(readId(row)) ?? (vendorRow && textOf(readVendorId(vendorRow))),
+    /** Returns the id of a record. Without a field for it, the id of a mapped record is that of `vendorRow`, the provider's record behind it. */
+    idOf: (row: Row, vendorRow: Row | undefined) =>
+      textOf(readId(row)) ?? (vendorRow && textOf(readVendorId(vendorRow))),
     ...(isMappedObject(object)
       ? { vendorName: object.inForce.vendorName, mappingVersion: object.mapping.version, mappedObject: objectName }
       : { vendorName: undefined, mappingVersion: null, mappedObject: null }),
     updatedOf,
-    isCreated: (row) => {
+    /** Returns whether the record was created, according to its dates; undefined if they don't show it. */
+    isCreated: (row: Row) => {
       const [createdMs, updatedMs] = [createdOf(row), updatedOf(row)];
       if (createdMs === undefined) return undefined;
       return updatedMs === undefined || Math.abs(updatedMs - createdMs) <= resource.createdToleranceMs;
     },
     hasDates: updated !== undefined,
+    /** Whether records are skipped that were updated before the time that polling starts from. */
     filterByUpdated: resource.filterByUpdated && updated !== undefined,
+    /** Returns a value that distinguishes two versions of a record for which `updatedOf` may be equal. */
     versionOf: versionReader(updated, spec),
-    // Changes that the granularity does not distinguish from the watermark are requested once more.
+    /** Milliseconds before the watermark at which the next poll begins. Changes that the granularity does not distinguish are requested once more. */
     overlapMs: overlapMs + granularityMs,
     pageSize: resource.pageSize ?? query?.pageSize ?? DEFAULT_PAGE_SIZE,
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, isOfAccount, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
 import type { ClaimRequest } from '../events/claimed-work.ts';
@@ -47,7 +47,7 @@ export interface AwaitingPoll extends PollKey {
   readonly mappedObject: string;
 }
 
-export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
+type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
 /** A version of a record, as the hash of its id and the hash of the values that distinguish its versions. */
 export interface SeenVersion {
@@ -65,7 +65,7 @@ export interface NewlySeen extends SeenVersion {
 }
 
 /** A seen record, with the number of consecutive complete lists that lacked it. */
-export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
+type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
 /** The pollers that an instance wants under a version of its settings. */
 interface SyncedInstance {
@@ -85,7 +85,7 @@ interface FoundPoll extends RowOf<'poll', 'account_id' | 'instance_id' | 'resour
 }
 
 /** Result of claiming pollers. */
-export interface Claim {
+interface Claim {
   readonly claimed: readonly ClaimedPoll[];
   /** Number of pollers that were stopped because their instance must not be polled any more. `revive` or `sync` makes them due again. */
   readonly stopped: number;
@@ -121,10 +121,7 @@ export function createPollStore(knex: Knex) {
     );
     const ofAccounts = await perAccount(knex, wanted, async (via, ofOne, accountId) => {
       const { rows } = await via.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(seen(accountId), [
-        arrayLiteral(ofOne.map(({ position }) => position)),
-        arrayLiteral(ofOne.map((one) => one.accountId)),
-        arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
-        arrayLiteral(ofOne.map(({ resource }) => resource)),
+        ...columnLiterals(ofOne, ['position', 'accountId', 'instanceId', 'resource']),
         byteArray(ofOne.map(({ recordKey }) => recordKey)),
       ]);
       return rows;
@@ -143,11 +140,7 @@ export function createPollStore(knex: Knex) {
     const claimed = await perAccount(knex, found, async (via, polls, accountId) => {
       const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
         leaseUntil,
-        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
-        arrayLiteral(polls.map(({ resource }) => resource)),
-        arrayLiteral(polls.map(({ settingsVersion }) => settingsVersion)),
-        arrayLiteral(polls.map(({ due }) => due)),
-        arrayLiteral(polls.map(({ isWanted }) => isWanted)),
+        ...columnLiterals(polls, ['instanceId', 'resource', 'settingsVersion', 'due', 'isWanted']),
         arrayLiteral(polls.map(() => randomUUID())),
         accountId ?? null,
         now,
@@ -214,13 +207,7 @@ export function createPollStore(knex: Knex) {
 
     /** Extends the leases that this process still holds. */
     renew: async (polls: readonly (PollKey & { readonly lease: string })[], leaseUntil: Date): Promise<void> => {
-      await knex.raw(RENEW, [
-        leaseUntil,
-        arrayLiteral(polls.map(({ accountId }) => accountId)),
-        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
-        arrayLiteral(polls.map(({ resource }) => resource)),
-        arrayLiteral(polls.map(({ lease }) => lease)),
-      ]);
+      await knex.raw(RENEW, [leaseUntil, ...columnLiterals(polls, ['accountId', 'instanceId', 'resource', 'lease'])]);
     },
 
     /** Returns the seen versions of these records. */
@@ -285,18 +272,8 @@ export function createPollStore(knex: Knex) {
     finish: async (results: readonly RunResult[], via = knex): Promise<number> => {
       const counts = await perAccount(via, results, async (trx, ofOne, accountId) => {
         const { rowCount } = await trx.raw<{ rowCount: number }>(finish(accountId), [
-          arrayLiteral(ofOne.map((result) => result.accountId)),
-          arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
-          arrayLiteral(ofOne.map(({ resource }) => resource)),
-          arrayLiteral(ofOne.map(({ lease }) => lease)),
-          arrayLiteral(ofOne.map(({ startedAt }) => startedAt.toISOString())),
-          arrayLiteral(ofOne.map(({ nextDue }) => nextDue.toISOString())),
-          arrayLiteral(ofOne.map(({ isGivenBack }) => isGivenBack)),
-          arrayLiteral(ofOne.map(({ hasWaited }) => hasWaited)),
-          arrayLiteral(ofOne.map(({ error }) => error)),
-          arrayLiteral(ofOne.map(({ awaitsMapping }) => awaitsMapping)),
-          arrayLiteral(ofOne.map(({ events }) => events)),
-          arrayLiteral(ofOne.map(({ providerCalls }) => providerCalls)),
+          ...columnLiterals(ofOne, ['accountId', 'instanceId', 'resource', 'lease', 'startedAt', 'nextDue']),
+          ...columnLiterals(ofOne, ['isGivenBack', 'hasWaited', 'error', 'awaitsMapping', 'events', 'providerCalls']),
         ]);
         return rowCount;
       });
@@ -316,8 +293,7 @@ export function createPollStore(knex: Knex) {
         instanceId,
         settingsVersion,
         now,
-        arrayLiteral(wanted.map(({ resource }) => resource)),
-        arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
+        ...columnLiterals(wanted, ['resource', 'intervalMs']),
       ]);
       return firstOf(rows).count === 1;
     },
@@ -374,9 +350,7 @@ export function createPollStore(knex: Knex) {
     resume: async (polls: readonly PollKey[], now: Date): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(RESUME, [
         now,
-        arrayLiteral(polls.map(({ accountId }) => accountId)),
-        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
-        arrayLiteral(polls.map(({ resource }) => resource)),
+        ...columnLiterals(polls, ['accountId', 'instanceId', 'resource']),
       ]);
       return rowCount;
     },

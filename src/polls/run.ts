@@ -87,7 +87,7 @@ export interface Reading extends SeenVersion {
 export type Unseen<Found extends SeenVersion> = Found & { readonly wasThere: boolean };
 
 /** Data that a run commits in one transaction. */
-export interface Commit {
+interface Commit {
   readonly progress: Progress;
   readonly events?: readonly NewEvent[];
   readonly seen?: readonly NewlySeen[];

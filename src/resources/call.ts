@@ -1,4 +1,4 @@
-import { onAbort } from '../abort.ts';
+import { onAbort } from '../clock.ts';
 import type {
   AccessTokens,
   ByteBudget,

@@ -5,23 +5,22 @@ import { fieldsOfPoll } from '../polls/plan.ts';
 import { namesInScript } from '../scripts/index.ts';
 import type { FieldSpec } from '../where/index.ts';
 import type { FieldChange, SchemaChange } from './compare.ts';
-import { createMentions } from './mentions.ts';
 import { readField, type Shape } from './shape.ts';
 import type { FormulaUse, ObjectUses } from './uses.ts';
 
 /** A mapping that uses what changed. `fields` are the provider's, `mappedFields` those of the mapping. */
-export interface BrokenMapping {
+interface BrokenMapping {
   readonly objectName: string;
   readonly fields: readonly string[];
   readonly mappedFields: readonly string[];
 }
 
-export interface BrokenPoll {
+interface BrokenPoll {
   readonly resource: string;
   readonly fields: readonly string[];
 }
 
-export interface BrokenFormula {
+interface BrokenFormula {
   readonly formulaId: number;
   readonly formulaName: string;
   readonly formulaInstanceId: number;
@@ -162,4 +161,10 @@ function brokenFormula(
 /** Returns whether two paths lead to the same member, or one into the other. */
 function areAlike(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
+}
+
+/** Returns a function that finds out whether a text contains a name as a word. */
+function createMentions(text: string): (name: string) => boolean {
+  const words = new Set(text.match(/[\p{L}\p{N}_$]+/gu));
+  return (name) => (/^[\p{L}\p{N}_$]+$/u.test(name) ? words.has(name) : text.includes(name));
 }

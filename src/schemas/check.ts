@@ -38,7 +38,7 @@ export interface CheckTally extends CallTally {
   changes: number;
 }
 
-export interface CheckInput {
+interface CheckInput {
   readonly check: ClaimedCheck;
   readonly instance: Instance;
   readonly signal: AbortSignal;

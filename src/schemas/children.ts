@@ -3,7 +3,7 @@ import type { MappingsInForce } from '../mappings/model.ts';
 import { findName } from '../resources/objects.ts';
 
 /** A child of an object, by the names in the name of its watch. */
-export interface ChildAddress {
+interface ChildAddress {
   readonly parent: string;
   readonly child: string;
 }

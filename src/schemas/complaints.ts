@@ -12,7 +12,7 @@ const MOST_KEPT = 20_000;
 /** Topic of the message that checks may be due. */
 export const CHECK_DUE_TOPIC = 'schema-check-due';
 
-export interface Complaints {
+interface Complaints {
   /** Makes the check of an instance due if the error is a complaint about a field. It never throws, and callers don't wait for it. */
   readonly note: (instance: InstanceKey, error: AppError) => void;
   /** Waits for notes in progress. */

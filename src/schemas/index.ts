@@ -14,18 +14,11 @@ import { childName, splitChild, vendorNameOf } from './children.ts';
 import { CHECK_DUE_TOPIC } from './complaints.ts';
 import { createSchemaMetrics } from './schema-metrics.ts';
 import { findUses, joinUses, NO_USES, type ObjectUses, type UsePorts } from './uses.ts';
-import {
-  type ChangeRow,
-  type CheckRow,
-  type CheckScope,
-  createWatchStore,
-  FILTERABLE_CHANGE,
-  type WatchRow,
-} from './watch-store.ts';
+import { type CheckRow, type CheckScope, createWatchStore, FILTERABLE_CHANGE, type WatchRow } from './watch-store.ts';
 
 export { createComplaints } from './complaints.ts';
 
-export interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
+interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
   readonly mappings: Pick<Mappings, 'onChange' | 'inForce'>;
   readonly resources: Pick<
@@ -283,18 +276,13 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
      * Lists the changes of the watched objects of an instance, the newest first.
      * @throws AppError NOT_FOUND; WHERE_SYNTAX, WHERE_INVALID
      */
-    listChanges: async (
-      accountId: number,
-      instanceId: number,
-      query: PageQuery,
-    ): Promise<{ readonly changes: readonly ChangeRow[]; readonly nextAfterId: number | undefined }> => {
+    listChanges: async (accountId: number, instanceId: number, query: PageQuery) => {
       await instances.get(accountId, instanceId);
-      const { rows, last } = await listPage(FILTERABLE_CHANGE, query, (selection) =>
+      return listPage(FILTERABLE_CHANGE, query, (selection) =>
         shares.list(accountId, (via) =>
           createWatchStore(via).listChanges({ accountId, instanceId }, { ...selection, newestFirst: true }),
         ),
       );
-      return { changes: rows, nextAfterId: last?.id };
     },
 
     /**

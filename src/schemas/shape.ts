@@ -35,7 +35,7 @@ export interface FieldShape {
 }
 
 /** Operations of an object, in the words of `GET /objects`. */
-export const SHAPE_OPERATIONS = ['list', 'get', 'create', 'update', 'delete'] as const;
+const SHAPE_OPERATIONS = ['list', 'get', 'create', 'update', 'delete'] as const;
 export type ShapeOperation = (typeof SHAPE_OPERATIONS)[number];
 
 /** Increase it when the format changes. The next check then stores the new shapes and reports nothing. */

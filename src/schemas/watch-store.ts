@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../db/array-literal.ts';
+import { arrayLiteral, columnLiterals } from '../db/array-literal.ts';
 import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
@@ -12,7 +12,7 @@ import type { SchemaChange } from './compare.ts';
 import type { Shape } from './shape.ts';
 
 /** The instance whose objects are checked. */
-export type CheckKey = RowOf<'schema_check', 'account_id' | 'instance_id'>;
+type CheckKey = RowOf<'schema_check', 'account_id' | 'instance_id'>;
 
 export type WatchKey = RowOf<'schema_watch', 'account_id' | 'instance_id' | 'object_name'>;
 
@@ -67,7 +67,7 @@ export interface CheckScope {
 }
 
 /** A difference with the shape that it leads to. */
-export interface Drift {
+interface Drift {
   readonly key: WatchKey;
   /** The version of the settings that the shape was read with. */
   readonly settingsVersion: number;
@@ -142,9 +142,7 @@ export function createWatchStore(knex: Knex) {
       const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
         leaseUntil,
         later,
-        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
-        arrayLiteral(checks.map(({ due }) => due)),
-        arrayLiteral(checks.map(({ isUsable }) => isUsable)),
+        ...columnLiterals(checks, ['instanceId', 'due', 'isUsable']),
         arrayLiteral(checks.map(() => randomUUID())),
         accountId ?? null,
         now,
@@ -186,12 +184,7 @@ export function createWatchStore(knex: Knex) {
 
     /** Extends the leases that this process still holds. */
     renew: async (checks: readonly (CheckKey & { readonly lease: string })[], leaseUntil: Date): Promise<void> => {
-      await knex.raw(RENEW, [
-        leaseUntil,
-        arrayLiteral(checks.map(({ accountId }) => accountId)),
-        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
-        arrayLiteral(checks.map(({ lease }) => lease)),
-      ]);
+      await knex.raw(RENEW, [leaseUntil, ...columnLiterals(checks, ['accountId', 'instanceId', 'lease'])]);
     },
 
     /** Stores the outcome of a check and releases it, unless another process has it. */

@@ -13,13 +13,13 @@ import { createKeyText, isKeyText, lastFourOf } from './key-text.ts';
 import type { AccessKey, AccessKeyScope } from './scope.ts';
 import { type AccessKeyRow, createAccessKeyStore, FILTERABLE_KEY, type FoundKey, type KeyRow } from './store.ts';
 
-export interface NewAccessKey extends AccessKeyScope {
+interface NewAccessKey extends AccessKeyScope {
   readonly name: string;
   /** Validity in seconds. Default: the key does not expire. */
   readonly expiresIn?: number | undefined;
 }
 
-export interface AccessKeyChanges {
+interface AccessKeyChanges {
   readonly name?: string | undefined;
   /** Validity in seconds from now; null for a key that does not expire. */
   readonly expiresIn?: number | null | undefined;
@@ -30,9 +30,6 @@ export interface FoundAccessKey extends FoundPrincipal {
   readonly key: AccessKey;
 }
 
-/** Access keys: secrets of users for programs, each of which can do less than its user. */
-export type AccessKeys = ReturnType<typeof createAccessKeys>;
-
 const MOST_KEYS = 500;
 /** Maximum number of valid secrets of a key. */
 const MOST_SECRETS = 5;
@@ -41,6 +38,7 @@ const KEPT_MS = 30 * DAY_MS;
 /** Milliseconds between two updates of the last use. A key in constant use costs one statement in this time. */
 const USE_MS = 5 * 60_000;
 
+/** Access keys: secrets of users for programs, each of which can do less than its user. */
 export function createAccessKeys(
   { knex, shares, keys, random, clock, log }: Pick<Platform, 'knex' | 'shares' | 'keys' | 'random' | 'clock' | 'log'>,
   principals: Pick<PrincipalChanges, 'change'>,
@@ -99,10 +97,9 @@ export function createAccessKeys(
     list: async (principal: Principal, query: PageQuery) => {
       const { accountId, userId } = principal;
       const owner = seesAll(principal) ? undefined : userId;
-      const { rows, last } = await listPage(FILTERABLE_KEY, query, (selection) =>
+      return listPage(FILTERABLE_KEY, query, (selection) =>
         shares.list(accountId, (via) => createAccessKeyStore(via).list(accountId, owner, selection)),
       );
-      return { keys: rows, nextAfterId: last?.id };
     },
 
     /**

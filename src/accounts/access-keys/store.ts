@@ -8,7 +8,7 @@ import { MAY_CALL, RIGHTS, type StoredRights } from '../store.ts';
 import type { Allowed, KeyReach } from './scope.ts';
 
 /** A valid secret of a key: the current one, or one that a rotation replaced. */
-export type KeySecretRow = RowWith<'access_key_secret', typeof SECRET_COLUMNS>;
+type KeySecretRow = RowWith<'access_key_secret', typeof SECRET_COLUMNS>;
 
 export interface KeyRow extends Omit<StoredKey, 'access' | 'allow' | 'scope'> {
   readonly access: 'read' | 'write';
@@ -32,12 +32,9 @@ export interface FoundKey extends StoredRights, Pick<KeyRow, 'name' | 'access' |
   readonly lastUsedAt: Date | null;
 }
 
-export type NewKeyRow = KeyRow;
-export type NewSecretRow = Pick<
-  RowOf<'access_key_secret'>,
-  'accountId' | 'keyId' | 'secretHash' | 'lastFour' | 'createdAt'
->;
-export type KeyId = Pick<KeyRow, 'accountId' | 'id'>;
+type NewKeyRow = KeyRow;
+type NewSecretRow = Pick<RowOf<'access_key_secret'>, 'accountId' | 'keyId' | 'secretHash' | 'lastFour' | 'createdAt'>;
+type KeyId = Pick<KeyRow, 'accountId' | 'id'>;
 
 type StoredKey = RowWith<'access_key', typeof COLUMNS>;
 

@@ -3,8 +3,6 @@ import { createPasswords, type PasswordParts } from './passwords.ts';
 import { createSessions } from './sessions.ts';
 
 /** The service for log-ins to the console. */
-export type LogIn = ReturnType<typeof composeLogIn>;
-
 export function composeLogIn(platform: Platform, parts: PasswordParts) {
   const passwords = createPasswords(platform, parts);
   const sessions = createSessions(platform, parts.principals);

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 
 /** Cost of hashing a password with Argon2 (RFC 9106); `memory` is in KiB. */
-export type PasswordCost = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
+type PasswordCost = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
 
 /** Owner of a password. A hash that was moved to another user matches no password. */
 export interface PasswordOwner {
@@ -20,7 +20,7 @@ export interface StoredPassword extends PasswordOwner {
 
 export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
 
-export interface PasswordHasherOptions {
+interface PasswordHasherOptions {
   readonly cost?: PasswordCost;
   readonly run?: (parameters: Argon2Parameters) => Promise<Buffer>;
 }

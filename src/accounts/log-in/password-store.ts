@@ -10,7 +10,7 @@ export interface PasswordVersion extends PasswordOwner {
 }
 
 /** A user who may be logging in. */
-export interface LogInUser extends TenantIds, StoredPassword, PasswordVersion {
+interface LogInUser extends TenantIds, StoredPassword, PasswordVersion {
   readonly mayCall: boolean;
 }
 

@@ -25,12 +25,12 @@ export interface PasswordTry {
   readonly network: string;
 }
 
-export type PasswordOutcome =
+type PasswordOutcome =
   | { readonly kind: 'right'; readonly user: TenantIds & PasswordVersion }
   /** `user` is the user whose password it is not, if there is one. */
   | { readonly kind: 'wrong'; readonly user: TenantIds | undefined };
 
-export interface PasswordChange {
+interface PasswordChange {
   readonly user: TenantIds;
   readonly network: string;
   /**

@@ -21,7 +21,7 @@ interface NewSession {
 }
 
 /** The names of the logged-in user, for display. */
-export interface SessionNames {
+interface SessionNames {
   readonly organizationName: string;
   readonly accountName: string;
   readonly emailAddress: string;

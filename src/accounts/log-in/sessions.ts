@@ -21,19 +21,17 @@ export interface FoundSession extends FoundPrincipal {
   readonly session: ConsoleSession;
 }
 
-/**
- * The sessions of the console. They are in the database, so every process knows them and an ended session ends everywhere. A session ends
- * after 8 hours, after 30 minutes without a request, and when its user is deactivated. A user has at most 20 sessions; a new one replaces
- * the oldest, which other processes may accept for another 30 s.
- */
-export type ConsoleSessions = ReturnType<typeof createSessions>;
-
 const IDLE_MS = 30 * 60_000;
 const LONGEST_MS = 8 * 60 * 60_000;
 const MOST_OF_A_USER = 20;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
+/**
+ * The sessions of the console. They are in the database, so every process knows them and an ended session ends everywhere. A session ends
+ * after 8 hours, after 30 minutes without a request, and when its user is deactivated. A user has at most 20 sessions; a new one replaces
+ * the oldest, which other processes may accept for another 30 s.
+ */
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,

@@ -20,14 +20,14 @@ interface ElementSource extends GuideSource {
   readonly key: string;
 }
 
-export interface Guide {
+interface Guide {
   readonly path: string;
   readonly title: string;
   readonly html: string;
   readonly headings: readonly Heading[];
 }
 
-export interface Guides {
+interface Guides {
   /** Guides, in the recommended order of reading. */
   readonly guides: readonly Guide[];
   readonly elements: readonly Guide[];

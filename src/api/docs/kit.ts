@@ -5,7 +5,7 @@ import type { NavigationEntry } from './layout.ts';
 import { renderInline, renderMarkdown } from './markdown.ts';
 import type { Reference, ReferencePage } from './reference.ts';
 
-export const KIT_PATH = '/docs/reference/kit';
+const KIT_PATH = '/docs/reference/kit';
 
 const FILE = join(import.meta.dirname, '../../../generated/kit.json');
 

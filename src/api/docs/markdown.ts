@@ -7,7 +7,7 @@ export interface Heading {
   readonly depth: number;
 }
 
-export interface Rendered {
+interface Rendered {
   readonly html: string;
   readonly headings: readonly Heading[];
 }

@@ -6,7 +6,7 @@ import { REFERENCE_PATH } from './paths.ts';
 import { renderReference } from './reference.ts';
 import type { SearchablePage } from './search.ts';
 
-export interface DocsSite {
+interface DocsSite {
   /** All pages by their path, with the same navigation. */
   readonly pages: ReadonlyMap<string, DocsPage>;
   /** The pages without navigation, for the search. */

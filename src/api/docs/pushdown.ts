@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { slug } from './markdown.ts';
 
 /** The parts of `generated/pushdown.md`: its legend, and a chapter per element. */
-export interface Pushdown {
+interface Pushdown {
   /** The meaning of the marks. */
   readonly legend: string;
   readonly chapters: ReadonlyMap<string, Chapter>;

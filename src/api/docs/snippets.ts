@@ -11,7 +11,7 @@ import {
 import { printBodyText } from './try-it.ts';
 
 /** The form of a request in one language. Secrets come from the environment. */
-export interface RequestSnippet {
+interface RequestSnippet {
   readonly language: string;
   readonly text: string;
 }

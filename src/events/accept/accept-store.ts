@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
+import { arrayLiteral, binaryTexts, columnLiterals } from '../../db/array-literal.ts';
 import { isDistributed, perAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
 import { insertOfAccount } from './account-insert.ts';
@@ -8,7 +8,7 @@ import type { NewRow, OtherDelivery, StoredColumns, StoredDelivery, StoredRow } 
 export type { NewRow, OtherDelivery, StoredDelivery, StoredRow };
 
 /** An event of which only its key is stored. */
-export interface KeyedEvent {
+interface KeyedEvent {
   readonly accountId: number;
   readonly eventId: string;
   readonly keyHash: Buffer | undefined;
@@ -80,16 +80,9 @@ export function createAcceptStore(knex: Knex) {
 
 function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
   return [
-    arrayLiteral(rows.map(({ accountId }) => accountId)),
-    arrayLiteral(rows.map(({ eventId }) => eventId)),
-    arrayLiteral(rows.map(({ createdAt }) => createdAt.toISOString())),
-    arrayLiteral(rows.map(({ instanceId }) => instanceId)),
-    arrayLiteral(rows.map(({ type }) => type)),
+    ...columnLiterals(rows, ['accountId', 'eventId', 'createdAt', 'instanceId', 'type']),
     binaryTexts(rows.map(({ payload }) => payload)),
-    arrayLiteral(rows.map(({ record }) => record)),
-    arrayLiteral(rows.map(({ subscriptionId }) => subscriptionId)),
-    arrayLiteral(rows.map(({ ordered }) => ordered)),
-    arrayLiteral(rows.map(({ state }) => state)),
+    ...columnLiterals(rows, ['record', 'subscriptionId', 'ordered', 'state']),
   ];
 }
 
@@ -97,9 +90,7 @@ function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
 function targetsOf(rows: readonly NewRow[]): string[] {
   const targets = rows.flatMap((row) => [row, ...(row.others ?? [])].map((target) => ({ ...target, of: row.eventId })));
   return [
-    arrayLiteral(targets.map(({ of }) => of)),
-    arrayLiteral(targets.map(({ subscriptionId }) => subscriptionId)),
-    arrayLiteral(targets.map(({ ordered }) => ordered)),
+    ...columnLiterals(targets, ['of', 'subscriptionId', 'ordered']),
     arrayLiteral(targets.map(({ unfiltered = false }) => unfiltered)),
     arrayLiteral(targets.map(({ state }) => state)),
   ];

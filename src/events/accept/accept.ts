@@ -347,7 +347,7 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
   });
 }
 
-export interface AcceptancePorts {
+interface AcceptancePorts {
   readonly store: Pick<AcceptStore, 'insert'>;
   readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
   readonly agenda: Pick<Agenda, 'isOurs' | 'wantOf' | 'wantOrdered'>;

@@ -9,7 +9,7 @@ export interface Unit {
   readonly bytes: number;
 }
 
-export interface GroupCommitPorts<Work extends Unit> {
+interface GroupCommitPorts<Work extends Unit> {
   /** Writes units and settles each of them. Never rejects. */
   readonly write: (units: readonly Work[]) => Promise<void>;
   /** Maximum number of rows per write. A single larger unit is written alone; the same holds for bytes. */

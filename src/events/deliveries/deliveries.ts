@@ -33,7 +33,7 @@ export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
   readonly record: EventRecord | null;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   /** A filter in the query language over `DELIVERY_FIELDS`. */
   readonly where?: string | undefined;
   /** Whether the newest deliveries come first. Default: the oldest. */
@@ -44,7 +44,7 @@ export interface DeliveryQuery {
   readonly hydrate: boolean;
 }
 
-export interface Released {
+interface Released {
   /** Subscriptions that were deactivated. */
   readonly reactivated: number;
   /** Deliveries that were queued. */
@@ -52,13 +52,13 @@ export interface Released {
 }
 
 /** Platform parts that deliveries need. */
-export interface DeliveryPlatform extends Pick<Platform, 'knex'> {
+interface DeliveryPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Platform['notifier'], 'publish'>;
   readonly clock: Pick<Platform['clock'], 'now'>;
 }
 
-export interface DeliveryNeighbours {
+interface DeliveryNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate' | 'remove'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
 }
@@ -184,9 +184,8 @@ export function createDeliveries(
         const selection = { condition, newestFirst, afterId };
         const rows = await createDeliveryListingStore(via).list(accountId, selection, limit + 1);
         const page = rows.slice(0, limit);
-        const deliveries = await describe(via, accountId, page, hasPayloads);
-        const last = deliveries.at(-1);
-        return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
+        const shown = await describe(via, accountId, page, hasPayloads);
+        return { rows: shown, last: rows.length > shown.length ? shown.at(-1) : undefined };
       });
     },
 

@@ -31,7 +31,7 @@ export interface DeliveryRow
   readonly eventAt: string;
 }
 
-export interface DeliverySelection {
+interface DeliverySelection {
   readonly condition?: Condition | undefined;
   /** Whether the newest deliveries come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;

@@ -11,7 +11,7 @@ import {
 import { DELIVERY_FIELDS } from '../filter.ts';
 
 /** Part of a queue that a `where` selects. */
-export interface QueueFilter {
+interface QueueFilter {
   /** URLs of the subscriptions; undefined for all. */
   readonly urls: readonly string[] | undefined;
 }

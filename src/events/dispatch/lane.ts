@@ -86,7 +86,7 @@ export function queueLease(lane: Lane, lease: DeliveryLease): void {
   (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
 }
 
-export interface ConcurrencyOptions {
+interface ConcurrencyOptions {
   /** Number of concurrent pushes at the start and after a failure. */
   readonly least: number;
   readonly most: number;

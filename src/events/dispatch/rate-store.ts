@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { columnLiterals } from '../../db/array-literal.ts';
 import { isDistributed, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -34,9 +35,7 @@ export function createRateStore(knex: Knex) {
         return reserved.flat();
       }
       const { rows } = await knex.raw<{ rows: ReservedTimes[] }>(RESERVE, [
-        requests.map(({ accountId }) => accountId),
-        requests.map(({ subscriptionId }) => subscriptionId),
-        requests.map(({ count }) => count),
+        ...columnLiterals(requests, ['accountId', 'subscriptionId', 'count']),
       ]);
       return rows;
     },

@@ -2,7 +2,7 @@ import { createPool, createRotation } from '../fairness.ts';
 import { type DeliveryLease, isRetry } from '../lease.ts';
 import type { Lane } from './lane.ts';
 
-export interface SlotLimits {
+interface SlotLimits {
   /** Maximum number of concurrent pushes. */
   readonly concurrency: number;
   /** Number of slots that each lane may use, however slow its receiver is. */

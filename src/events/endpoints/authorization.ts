@@ -19,19 +19,19 @@ import type { EndpointAuthentication } from '../model.ts';
 type OAuth2 = Extract<EndpointAuthentication, { readonly type: 'oauth2' }>;
 
 /** The endpoint whose receiver is called. */
-export interface AuthorizedEndpoint {
+interface AuthorizedEndpoint {
   readonly accountId: number;
   readonly id: number;
   readonly authentication: EndpointAuthentication | undefined;
 }
 
 /** The header of one request, and the secrets in it. */
-export interface EndpointAuthorization {
+interface EndpointAuthorization {
   readonly header: string | undefined;
   readonly secrets: readonly string[];
 }
 
-export interface AuthorizationPorts {
+interface AuthorizationPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly clock: Pick<Clock, 'steady'>;
   readonly timeoutMs: number;
@@ -60,8 +60,6 @@ const EARLY_MS = 30_000;
 /** Lifetime in milliseconds of a token whose response has no `expires_in`. A 401 ends it earlier. */
 const UNTOLD_MS = 3_600_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-
-export type Authorizer = ReturnType<typeof createAuthorizer>;
 
 /** Creates the headers by which endpoints know the service. Tokens are in memory only, until they expire or are refused. */
 export function createAuthorizer({ egress, clock, timeoutMs, signal }: AuthorizationPorts) {

@@ -5,7 +5,7 @@ import { wantsType } from '../model.ts';
 import { compileEventFilter, type EventFilter, type EventRow, type RecordTypes } from './event-where.ts';
 
 /** Which events an endpoint wants, as it was made. */
-export interface EndpointWish {
+interface EndpointWish {
   readonly eventTypes: readonly string[];
   readonly where?: string | undefined;
   readonly instances?: readonly number[] | undefined;
@@ -15,7 +15,7 @@ export interface EndpointWish {
 }
 
 /** The filter of an endpoint, in a form for each kind of record. */
-export interface WishFilter {
+interface WishFilter {
   /** Judges an event without its record. Fields of records have the types of the literals that they are compared with. */
   readonly plain: EventFilter;
   /** Returns the filter for records with fields of these types. Undefined: no object describes them. */
@@ -91,7 +91,7 @@ function compileFilter(where: string): WishFilter {
   };
 }
 
-export interface ChoicePorts {
+interface ChoicePorts {
   readonly records: RecordReading;
   readonly pacer: Pacer;
   readonly clock: Pick<Clock, 'steady'>;

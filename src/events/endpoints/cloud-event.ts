@@ -7,7 +7,7 @@ export const CONTENT_TYPES: Readonly<Record<BodyFormat, string>> = {
   cloudevents: 'application/cloudevents+json',
 };
 
-export interface FormInput {
+interface FormInput {
   readonly format: BodyFormat;
   readonly companyId: number;
   /** Whether the endpoint gets the event because its filter could not be decided. */

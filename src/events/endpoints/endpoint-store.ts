@@ -14,7 +14,7 @@ export interface WishRow
     RowOf<'subscription', 'id' | 'url' | 'event_types' | 'max_per_second'> {}
 
 /** An endpoint with the columns of its subscription. */
-export type WholeRow = EndpointRow & Omit<WishRow, 'id' | 'choice'>;
+type WholeRow = EndpointRow & Omit<WishRow, 'id' | 'choice'>;
 
 const COLUMNS = columnsOf('endpoint', ['account_id', 'subscription_id', 'name', 'choice', 'secrets']);
 

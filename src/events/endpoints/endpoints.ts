@@ -32,13 +32,13 @@ import { createEndpointReader, type EndpointReaderPlatform } from './endpoint-re
 import { createEndpointStore, type EndpointRow, type WishRow } from './endpoint-store.ts';
 import { type KnownObject, untypedFields, warningsOf } from './warnings.ts';
 
-export interface EndpointPlatform extends EndpointReaderPlatform {
+interface EndpointPlatform extends EndpointReaderPlatform {
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap' | 'settle'>;
   readonly egress: Pick<Platform['egress'], 'check'>;
   readonly clock: Pick<Platform['clock'], 'steady'>;
 }
 
-export interface EndpointNeighbours {
+interface EndpointNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'insertEndpoint' | 'updateEndpoint'>;
   /** Returns the objects that are known without a request to a provider. */
   readonly knownObjects: (accountId: number) => Promise<readonly KnownObject[]>;
@@ -50,7 +50,7 @@ export interface EndpointNeighbours {
 }
 
 /** The verdict of an endpoint's filter on an event. */
-export interface TestVerdict {
+interface TestVerdict {
   readonly matches: boolean;
   readonly unfiltered: boolean;
   /** The fields of the filter whose types are unknown. */

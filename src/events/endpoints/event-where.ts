@@ -25,7 +25,7 @@ export type EventRow = {
 };
 
 /** Whether an event matches a filter. `undecided`: only its record would tell, and the event has none. */
-export type FilterVerdict = 'no' | 'undecided' | 'yes';
+type FilterVerdict = 'no' | 'undecided' | 'yes';
 
 export interface EventFilter {
   readonly judge: (row: EventRow) => FilterVerdict;

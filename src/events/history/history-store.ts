@@ -7,7 +7,7 @@ export interface StoredEvent extends RowOf<'event', 'id' | 'created_at' | 'paylo
   readonly record: EventRecord | null;
 }
 
-export interface EventSelection {
+interface EventSelection {
   readonly condition?: Sql | undefined;
   /** Restricts the list to ids below this one. The list goes from new to old. */
   readonly before?: string | undefined;

@@ -5,7 +5,7 @@ import { createHistoryStore, type StoredEvent } from './history-store.ts';
 
 export type { StoredEvent };
 
-export interface EventQuery extends Pick<PageQuery, 'where' | 'limit'> {
+interface EventQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly before?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface NotificationRow extends RowOf<'notification', 'id' | 'type' | '
 const COLUMNS = columnsOf('notification', ['id', 'type', 'data', 'created_at']);
 
 /** An event of the platform's own, with the subscription that it goes to. */
-export interface OwnEvent
+interface OwnEvent
   extends RowOf<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
     RowOf<'event', 'created_at' | 'type' | 'payload'> {
   /** Record of the event as JSON, see `printRecord`. */

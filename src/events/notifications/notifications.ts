@@ -13,12 +13,12 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 
 export type Notification = NotificationRow;
 
-export interface NotificationQuery extends PageQuery {
+interface NotificationQuery extends PageQuery {
   /** Whether the newest notifications come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
 }
 
-export interface NotificationNeighbours {
+interface NotificationNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'ensure'>;
   readonly settings: Pick<Settings, 'get'>;
 }
@@ -113,12 +113,10 @@ export function createNotifications(
      * Lists notifications.
      * @throws AppError for an invalid `where`
      */
-    list: async (accountId: number, query: NotificationQuery) => {
-      const { rows, last } = await listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
+    list: (accountId: number, query: NotificationQuery) =>
+      listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
         shares.list(accountId, (via) => createNotificationStore(via).list(accountId, selection)),
-      );
-      return { notifications: rows, nextAfterId: last?.id };
-    },
+      ),
   };
 }
 

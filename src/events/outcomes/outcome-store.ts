@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../../generated/tables.ts';
-import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
+import { arrayLiteral, binaryTexts, columnLiterals } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -124,11 +124,11 @@ async function removeDelivered(
   outcomes: readonly Extract<OutcomeRow, { readonly kind: 'delivered' }>[],
   accountId: number,
 ): Promise<WrittenOutcomes> {
-  const { rows } = await via.raw<{ rows: (object & { readonly place: number })[] }>(remove(accountId), [
-    arrayLiteral(outcomes.map(({ lease }) => lease.id)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.owner)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.attempts)),
-  ]);
+  const leases = outcomes.map(({ lease }) => lease);
+  const { rows } = await via.raw<{ rows: (object & { readonly place: number })[] }>(
+    remove(accountId),
+    columnLiterals(leases, ['id', 'owner', 'attempts']),
+  );
   const attempts = rows.flatMap(({ place, ...delivery }) => {
     const attempt = outcomes[place - 1]?.attempt;
     if (attempt === undefined) return [];
@@ -192,29 +192,23 @@ export async function queueWaiting(
 function columnsOf(outcomes: readonly OutcomeRow[]): (string | Buffer)[] {
   const attempts = outcomes.map((outcome) => (outcome.kind === 'released' ? undefined : outcome.attempt));
   const nexts = outcomes.map(nextOf);
+  const leases = outcomes.map(({ lease }) => lease);
   return [
     arrayLiteral(outcomes.map(({ kind }) => kind)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.accountId)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.id)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.subscriptionId)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.owner)),
-    arrayLiteral(outcomes.map(({ lease }) => lease.attempts)),
+    ...columnLiterals(leases, ['accountId', 'id', 'subscriptionId', 'owner', 'attempts']),
     arrayLiteral(attempts.map((attempt) => attempt?.attemptedAt.toISOString())),
     arrayLiteral(attempts.map((attempt) => attempt && Math.round(attempt.durationMs))),
     arrayLiteral(attempts.map((attempt) => attempt?.statusCode)),
     arrayLiteral(attempts.map((attempt) => attempt?.error)),
     binaryTexts(attempts.map((attempt) => (attempt?.answer === undefined ? undefined : Buffer.from(attempt.answer)))),
     arrayLiteral(attempts.map((attempt) => attempt?.requestHeaders && JSON.stringify(attempt.requestHeaders))),
-    arrayLiteral(nexts.map((next) => next?.state)),
-    arrayLiteral(nexts.map((next) => next?.dueAt?.toISOString())),
-    arrayLiteral(nexts.map((next) => next?.retries)),
-    arrayLiteral(nexts.map((next) => next?.firstFailedAt?.toISOString())),
+    ...columnLiterals(nexts, ['state', 'dueAt', 'retries', 'firstFailedAt']),
   ];
 }
 
-function nextOf(outcome: OutcomeRow): Partial<NextRow> | undefined {
+function nextOf(outcome: OutcomeRow): Partial<NextRow> {
   if (outcome.kind === 'failed') return outcome.next;
-  return outcome.kind === 'released' ? { state: 'waiting', dueAt: outcome.dueAt } : undefined;
+  return outcome.kind === 'released' ? { state: 'waiting', dueAt: outcome.dueAt } : {};
 }
 
 /**

@@ -6,7 +6,7 @@ import type { DeliveryOutcome } from './outcome-queue.ts';
 import type { OutcomeRow, OutcomeStore, WrittenOutcomes } from './outcome-store.ts';
 
 /** The outcome of a part of a batch. */
-export type Stored = {
+type Stored = {
   readonly outcomes: readonly DeliveryOutcome[];
 } /** Outcomes that are in none of these numbers came too late: their leases were lost before. */ & (
   | { readonly kind: 'stored'; readonly written: WrittenOutcomes }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { columnLiterals } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import { type ColumnsOf, firstOf, type RowOf } from '../../db/row.ts';
 
@@ -64,8 +65,7 @@ export function createOwnerStore(knex: Knex) {
       const counts = await perAccount(knex, deliveries, async (via, ofOne, accountId) => {
         const { rowCount } = await via.raw<{ rowCount: number }>(giveBack(accountId), [
           now,
-          ofOne.map((delivery) => delivery.accountId),
-          ofOne.map(({ id }) => id),
+          ...columnLiterals(ofOne, ['accountId', 'id']),
           owner,
           ageMs,
         ]);

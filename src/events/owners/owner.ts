@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 import type { EngineOptions } from '../options.ts';
 import type { OwnerStore } from './owner-store.ts';
 
-export interface OwnerPorts {
+interface OwnerPorts {
   readonly store: OwnerStore;
   readonly clock: Clock;
   readonly log: Logger;

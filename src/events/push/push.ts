@@ -30,7 +30,7 @@ import { nextState, type Transition } from './schedule.ts';
  * Reason why a push failed. `status`: a response other than 2xx; redirects are not followed. `refused`: the address
  * policy forbids the address. `token`: the endpoint's token endpoint returned no token.
  */
-export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol' | 'token';
+type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol' | 'token';
 
 interface Made {
   readonly attemptedAtMs: number;
@@ -56,7 +56,7 @@ type AttemptReport =
   /** The push was aborted, with an unknown result. */
   | { readonly kind: 'aborted' };
 
-export interface PushPorts {
+interface PushPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly clock: Clock;
   readonly random: { readonly fraction: () => number };

@@ -40,7 +40,7 @@ function solveCap(count: number): number {
   throw new RangeError(`${count} retries end before ${LAST_RETRY_SECONDS} s`);
 }
 
-export interface RetryInput {
+interface RetryInput {
   readonly schedule: Schedule;
   /** Number of the next retry, from 1 to the last of the schedule. */
   readonly retry: number;
@@ -79,7 +79,7 @@ export interface ScheduleProgress {
   readonly firstFailedAtMs: number | undefined;
 }
 
-export type AttemptResult =
+type AttemptResult =
   | { readonly delivered: true }
   | { readonly delivered: false; readonly retryAfterMs?: number | undefined };
 
@@ -89,7 +89,7 @@ export type Transition =
   /** Exhausted: the last retry failed, so the subscription is to be deactivated. */
   | ({ readonly kind: 'queued'; readonly exhausted: boolean } & ScheduleProgress);
 
-export interface TransitionInput {
+interface TransitionInput {
   readonly progress: ScheduleProgress;
   readonly result: AttemptResult;
   readonly settings: DeliverySettings;

@@ -1,5 +1,5 @@
 /** A signing secret in the form of Standard Webhooks. The current secret has no expiry. */
-export interface SigningSecret {
+interface SigningSecret {
   readonly secret: string;
   /** Time of expiry (ISO 8601). Until then, deliveries are also signed with this secret. */
   readonly expiresAt?: string;

@@ -7,7 +7,7 @@ import { columnsOf, type RowOf } from '../../db/row.ts';
 /** A row of `subscription`, its secrets still encrypted. */
 export type SubscriptionRow = RowOf<'subscription'>;
 
-export interface DeliveryTally extends RowOf<'delivery', 'subscription_id'> {
+interface DeliveryTally extends RowOf<'delivery', 'subscription_id'> {
   readonly queued: number;
   readonly retrying: number;
 }

@@ -32,7 +32,7 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deleted
 }
 
 /** Platform parts that subscriptions need. */
-export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
+interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<Platform['shares'], 'list'>;
   readonly keyring: Pick<Platform['keyring'], 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap' | 'settle'>;
@@ -43,14 +43,14 @@ export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-export interface SubscriptionChanges {
+interface SubscriptionChanges {
   /** Event types that are stored for the subscription from now on. */
   readonly eventTypes?: readonly string[] | undefined;
   /** Whether to create a new secret. The previous one stays valid for 24 hours. */
   readonly rotateSecret?: boolean | undefined;
 }
 
-export interface ReactivationTarget {
+interface ReactivationTarget {
   readonly urls?: readonly string[] | undefined;
   readonly id?: number | undefined;
 }
@@ -189,7 +189,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
         const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
           createSubscriptionStore(via).list(accountId, selection),
         );
-        return { subscriptions: await show(via, accountId, rows), nextAfterId: last?.id };
+        return { rows: await show(via, accountId, rows), last };
       }),
 
     /**

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { columnLiterals } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 import { inBuckets } from '../../work-buckets.ts';
@@ -48,7 +49,7 @@ export interface StoredBody extends RowOf<'event', 'payload'> {
   readonly traceparent?: string | null;
 }
 
-export interface ClaimInput {
+interface ClaimInput {
   readonly owner: string;
   readonly now: Date;
 }
@@ -101,9 +102,7 @@ export function createClaimStore(knex: Knex) {
         const { rows } = await via.raw<{ rows: ClaimedRow[] }>(claim(accountId), [
           owner,
           owner,
-          ofOne.map(({ subscriptionId }) => subscriptionId),
-          ofOne.map(({ isRetry }) => isRetry),
-          ofOne.map(({ limit }) => limit),
+          ...columnLiterals(ofOne, ['subscriptionId', 'isRetry', 'limit']),
           now,
         ]);
         return rows;
@@ -128,8 +127,7 @@ export function createClaimStore(knex: Knex) {
     ): Promise<readonly ClaimedRow[]> => {
       const claimed = await perAccount(knex, heads, async (via, ofOne, accountId) => {
         const { rows } = await via.raw<{ rows: ClaimedRow[] }>(claimHeads(accountId), [
-          ofOne.map((head) => head.accountId),
-          ofOne.map(({ id }) => id),
+          ...columnLiterals(ofOne, ['accountId', 'id']),
           now,
           owner,
         ]);
@@ -146,10 +144,7 @@ export function createClaimStore(knex: Knex) {
       const onlyOf = (await isDistributed(knex)) ? claimed[0]?.accountId : undefined;
       const read = onlyOf === undefined ? claimed : claimed.filter(({ accountId }) => accountId === onlyOf);
       const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & StoredBody)[] }>(payloads(onlyOf), [
-        read.map(({ accountId }) => accountId),
-        read.map(({ id }) => id),
-        read.map(({ eventId }) => eventId),
-        read.map(({ eventAt }) => eventAt.toISOString()),
+        ...columnLiterals(read, ['accountId', 'id', 'eventId', 'eventAt']),
         maxBytes,
       ]);
       return new Map(rows.map(({ id, ...body }) => [id, body]));
@@ -169,8 +164,7 @@ export function createClaimStore(knex: Knex) {
       const counts = await perAccount(knex, lanes, async (via, ofOne, accountId) => {
         const { rowCount } = await via.raw<{ rowCount: number }>(unpark(accountId), [
           now,
-          ofOne.map((lane) => lane.accountId),
-          ofOne.map(({ subscriptionId }) => subscriptionId),
+          ...columnLiterals(ofOne, ['accountId', 'subscriptionId']),
           now,
         ]);
         return rowCount;

@@ -8,7 +8,7 @@ import type { EngineOptions } from '../options.ts';
 import type { Agenda } from './agenda.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share, StoredBody } from './claim-store.ts';
 
-export interface SweepPorts {
+interface SweepPorts {
   readonly store: Omit<ClaimStore, 'unpark' | 'nextDue'>;
   /** Free capacity of the dispatcher. */
   readonly room: Pick<Dispatcher, 'sweepRoom' | 'accountRoom' | 'wantRoom' | 'hasBytes' | 'freeBytes'>;

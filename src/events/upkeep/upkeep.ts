@@ -7,7 +7,7 @@ import {
 import type { Platform } from '../../platform.ts';
 import { listDaysToKeep, type PurgedTable, purgeBatch } from './upkeep-store.ts';
 
-export interface EventRetention {
+interface EventRetention {
   /** Number of days before today for which events and attempts are kept. */
   readonly retentionDays: number;
 }

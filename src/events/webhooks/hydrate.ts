@@ -4,20 +4,20 @@ import type { Instance } from '../../instances/instance.ts';
 import type { Logger } from '../../log.ts';
 import type { Resources } from '../../resources/index.ts';
 
-export interface HydrationNeighbours {
+interface HydrationNeighbours {
   readonly getRecord: Resources['getRecord'];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Outcome of reading one record. */
-export type ReadOutcome = 'read' | 'failed' | 'left';
+type ReadOutcome = 'read' | 'failed' | 'left';
 
 /**
  * Maximum number of records that are read per webhook. The provider waits for its response meanwhile, so the time is limited too. Further
  * events have no record.
  */
-export const MOST_READS = 25;
+const MOST_READS = 25;
 const READS_MS = 8_000;
 const READS_AT_A_TIME = 4;
 

@@ -11,7 +11,7 @@ import { createReceiver, createWebhookTargets, type Receiver } from './receive.t
 import { createFindRegistrationSecret, createRegistrations, type Registrations } from './registrations.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-export interface WebhookNeighbours {
+interface WebhookNeighbours {
   readonly client: Pick<ProviderClient, 'execute'>;
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
   readonly accounts: Pick<Accounts, 'isThere'>;

@@ -39,7 +39,7 @@ type WebhookTargets = ReturnType<typeof createWebhookTargets>;
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
-export interface ReceiverNeighbours {
+interface ReceiverNeighbours {
   readonly targets: Pick<WebhookTargets, 'get'>;
   readonly accounts: Pick<Accounts, 'isThere'>;
   readonly addresses: Pick<WebhookAddresses, 'read'>;
@@ -56,7 +56,7 @@ const MOST_EVENTS = 1_000;
 /** People must repair a secret that cannot be read. */
 const UNREADABLE_RETRY_SECONDS = 600;
 
-export interface TargetNeighbours {
+interface TargetNeighbours {
   readonly findInstance: FindWebhookInstance;
   readonly findSecret: FindRegistrationSecret;
   readonly addresses: Pick<WebhookAddresses, 'keyOf'>;

@@ -12,11 +12,11 @@ import { REGISTRATION_TOPIC } from './demand.ts';
 import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
 
 /** Platform parts that registrations need. */
-export interface RegistrationPlatform extends Pick<Platform, 'knex' | 'keyring' | 'clock' | 'log'> {
+interface RegistrationPlatform extends Pick<Platform, 'knex' | 'keyring' | 'clock' | 'log'> {
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }
 
-export interface RegistrationNeighbours {
+interface RegistrationNeighbours {
   readonly findInstance: FindWebhookInstance;
   readonly client: Pick<ProviderClient, 'execute'>;
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];

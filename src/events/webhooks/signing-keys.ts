@@ -16,7 +16,7 @@ export type FindSigningKey = (
   call: WebhookCall,
 ) => Promise<string | undefined>;
 
-export interface SigningKeyNeighbours {
+interface SigningKeyNeighbours {
   readonly client: Pick<ProviderClient, 'execute'>;
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
 }

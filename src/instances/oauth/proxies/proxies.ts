@@ -132,7 +132,7 @@ export function createProxies(
       const { rows, last } = await listPage(FILTERABLE_PROXY, query, (selection) =>
         shares.list(caller.accountId, (via) => createProxyStore(via).list(caller, selection)),
       );
-      return { proxies: rows.map(decode), nextAfterId: last?.id };
+      return { rows: rows.map(decode), last };
     },
 
     /**

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { untilAborted } from '../../../abort.ts';
 import { atMost } from '../../../bounded.ts';
+import { untilAborted } from '../../../clock.ts';
 import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { onAbort, untilAborted } from '../src/abort.ts';
+import { onAbort, untilAborted } from '../src/clock.ts';
 
 describe('what waits for an abort', () => {
   it('shares one listener of the signal, and leaves none behind', () => {
