@@ -32,7 +32,7 @@ export interface OpenedConnectors {
 
 /** The ports through which the simulators send webhooks. */
 export interface WebhookGround {
-  readonly egress: Pick<Egress, 'request'>;
+  readonly egress: Egress;
   readonly log: Logger;
 }
 

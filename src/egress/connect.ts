@@ -75,7 +75,7 @@ export interface ConnectionGuard {
  * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
  */
 export async function createGuard(
-  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
+  ports: ConnectPorts,
   { protocol, hostname: given }: { readonly protocol: string; readonly hostname: string },
 ): Promise<ConnectionGuard> {
   const check = GUARDED.get(protocol)?.(ports.policy);
@@ -116,7 +116,7 @@ export function createPinnedConnect(ports: ConnectPorts): buildConnector.connect
  * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
  */
 export async function assertMayConnect(
-  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
+  ports: ConnectPorts,
   target: { readonly protocol: string; readonly hostname: string },
 ): Promise<void> {
   const check = CHECKS.get(target.protocol)?.(ports.policy);

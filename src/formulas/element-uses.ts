@@ -17,7 +17,7 @@ export interface ElementUse {
 }
 
 export interface ElementUsePorts {
-  readonly programs: Pick<Programs, 'get' | 'listRunning'>;
+  readonly programs: Programs;
   /** Leaves out formula instances of other accounts whose owners have no right in this one. */
   readonly listAllowed: Triggers['listAllowed'];
 }

@@ -47,7 +47,7 @@ export type FormulaInstancePlatform = Pick<Platform, 'knex' | 'notifier' | 'cloc
 };
 
 export interface FormulaInstanceNeighbours {
-  readonly templates: Pick<Templates, 'get' | 'findVisible'>;
+  readonly templates: Templates;
   readonly instances: Pick<Instances, 'get'>;
   readonly findUse: FindUse;
   /** Minimum time between two firings of a schedule, in milliseconds. */

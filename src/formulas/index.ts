@@ -54,7 +54,7 @@ export interface FormulaOptions extends ExecutionWorkerOptions {
 
 /** Neighbours that are built before formulas. */
 export interface FormulaNeighbours {
-  readonly notifications: Pick<Notifications, 'prepare' | 'prepareEvent'>;
+  readonly notifications: Notifications;
   readonly mayWorkIn: MayWorkIn;
   /** Called for each execution that ends. */
   readonly noteEnded: (accountId: number) => void;

@@ -13,7 +13,7 @@ export interface FormulaJob extends Omit<StoredFormulaJob, 'trigger' | 'configur
 }
 
 export interface FormulaJobPorts {
-  readonly formulaInstances: Pick<FormulaInstances, 'deactivate'>;
+  readonly formulaInstances: FormulaInstances;
 }
 
 /** Shows the schedules of an account as jobs (formulas.md, 15). */

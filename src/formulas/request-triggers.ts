@@ -35,7 +35,7 @@ export interface RequestTriggerPorts {
   readonly triggers: Pick<Triggers, 'ofRequests' | 'listAllowed'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Called after the response of a request whose executions are stored. */
   readonly wake: () => void;

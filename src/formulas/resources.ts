@@ -31,10 +31,10 @@ export interface ResourceResponse {
 
 export interface ResourcePorts {
   readonly store: ResourceStore;
-  readonly responseStore: Pick<ResponseStore, 'findFault'>;
-  readonly executions: Pick<Executions, 'startAwaited'>;
-  readonly responses: Pick<ResourceResponses, 'wait'>;
-  readonly programs: Pick<Programs, 'hasResource'>;
+  readonly responseStore: ResponseStore;
+  readonly executions: Executions;
+  readonly responses: ResourceResponses;
+  readonly programs: Programs;
   /** Milliseconds that a request waits for the end of its execution. */
   readonly timeoutMs: number;
 }

@@ -11,7 +11,7 @@ import { nextRun } from './schedule.ts';
 import { resolveProperty, toExecution } from './triggers.ts';
 
 export interface SchedulerPorts {
-  readonly programs: Pick<Programs, 'get'>;
+  readonly programs: Programs;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }

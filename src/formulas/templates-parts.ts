@@ -16,10 +16,7 @@ const OF_STEP: WholePointers = { uri: ['body'], steps: ['body', 'onSuccess'] };
 const OF_TRIGGER: WholePointers = { uri: ['body', 'type'], steps: ['body', 'onSuccess'] };
 
 /** Creates the changes of single parts of a formula: its variables, its trigger and its steps. */
-export function createTemplateParts(
-  { get, update }: Pick<Templates, 'get' | 'update'>,
-  limits: { readonly leastScheduleMs: number },
-) {
+export function createTemplateParts({ get, update }: Templates, limits: { readonly leastScheduleMs: number }) {
   /** Changes the content, and returns a part of it. */
   async function updateContent<Part>(
     caller: FormulaCaller,

@@ -49,10 +49,7 @@ const MOST_DEPTH = 20;
 export type Validation = ReturnType<typeof createValidation>;
 
 /** Creates the validation of formulas. */
-export function createValidation(
-  { get, findVisible }: Pick<Templates, 'get' | 'findVisible'>,
-  { now }: { readonly now: () => Date },
-) {
+export function createValidation({ get, findVisible }: Templates, { now }: { readonly now: () => Date }) {
   return {
     /**
      * Returns everything that executions of a formula would fail on, and what is probably not intended.

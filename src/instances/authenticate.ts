@@ -23,8 +23,8 @@ import { assertGivenValues } from './oauth/values.ts';
 
 export interface AuthenticateNeighbours extends ConnectNeighbours {
   readonly client: ProviderClient;
-  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce' | 'use'>;
-  readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
+  readonly authorizations: Authorizations;
+  readonly tokens: Tokens;
 }
 
 /** Settings as the caller sent them, with the data to authenticate them. */

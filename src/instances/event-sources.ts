@@ -10,8 +10,8 @@ import { namedObjects } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 
 export interface SourceNeighbours {
-  readonly records: Pick<InstanceRecords, 'get' | 'onForgotten'>;
-  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+  readonly records: InstanceRecords;
+  readonly accounts: Accounts;
 }
 
 /** An instance as webhooks of its provider find it. */
@@ -46,10 +46,7 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
 }
 
 /** Creates the lookup of event sources. It caches them, because each event needs one. */
-export function createSources(
-  { notifier }: Pick<Platform, 'notifier'>,
-  { records, accounts }: SourceNeighbours,
-): FindSource {
+export function createSources({ notifier }: Platform, { records, accounts }: SourceNeighbours): FindSource {
   const sources = createLoadingCache<EventSource>({
     ...ANNOUNCED_LIMITS,
     load: async (key) => {

@@ -69,7 +69,7 @@ type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<voi
 
 /** Ports through which instances register webhooks and send events. */
 export interface InstanceNeighbours {
-  readonly registry: Pick<Registry, 'getConnector'>;
+  readonly registry: Registry;
   readonly store: InstanceStore;
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
@@ -90,7 +90,7 @@ export interface InstanceNeighbours {
   /** Changes what names an instance, in the transaction of its deletion. */
   readonly noteRemoved: (via: Knex, instance: InstanceKey) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
-  readonly mappings: Pick<Mappings, 'inForce' | 'inForceForElement'>;
+  readonly mappings: Mappings;
 }
 
 /** An instance, or the account in which one is created. */
@@ -113,14 +113,7 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  {
-    knex,
-    keys,
-    shares,
-    random,
-    egress,
-    notifier,
-  }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress' | 'notifier'>,
+  { knex, keys, shares, random, egress, notifier }: Platform,
   {
     registry,
     store,

@@ -31,8 +31,8 @@ export interface CommonResourcePorts {
   readonly store: MappingStore;
   readonly visible: Visible;
   readonly changeMappings: ChangeMappings;
-  readonly registry: Pick<Registry, 'findConnector'>;
-  readonly definitions: Pick<Definitions, 'rename'>;
+  readonly registry: Registry;
+  readonly definitions: Definitions;
   readonly reservedNames: ReadonlySet<string>;
 }
 

@@ -34,7 +34,7 @@ export interface IgnoredFields {
 export interface DefinitionPorts {
   readonly store: MappingStore;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Names that paths of the platform begin with. */
   readonly reservedNames: ReadonlySet<string>;
 }

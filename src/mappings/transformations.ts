@@ -39,7 +39,7 @@ export interface ShownTransformation {
 export interface TransformationPorts {
   readonly store: MappingStore;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
 }
 

@@ -43,11 +43,11 @@ export interface VdrPorts {
   readonly store: MappingStore;
   readonly visible: Visible;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly registry: Pick<Registry, 'getConnector' | 'findConnector'>;
+  readonly clock: Clock;
+  readonly registry: Registry;
   readonly catalogue: Catalogue;
-  readonly definitions: Pick<Definitions, 'remove'>;
-  readonly transformations: Pick<Transformations, 'get'>;
+  readonly definitions: Definitions;
+  readonly transformations: Transformations;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
   readonly reservedNames: ReadonlySet<string>;
 }

@@ -83,7 +83,7 @@ export function startCall(
     noteCredentials,
     noteRejection,
     rateBudgets,
-  }: CallNeighbours & { readonly rateBudgets: Pick<RateBudgets, 'gateOf'> },
+  }: CallNeighbours & { readonly rateBudgets: RateBudgets },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,

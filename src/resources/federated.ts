@@ -64,7 +64,7 @@ interface InstancePage {
 type Order = (a: Row, b: Row) => number;
 
 /** Creates the lists over many instances of an account. */
-export function createFederatedLists({ listRecords, getObject }: Pick<Resources, 'listRecords' | 'getObject'>) {
+export function createFederatedLists({ listRecords, getObject }: Resources) {
   /**
    * Reads one page of an instance.
    * @returns undefined where the instance has no such object

@@ -262,7 +262,7 @@ const PAGE_SIZE = 200;
 
 /** Returns how a query would be processed, without sending it. */
 export function explainQuery(
-  client: Pick<ProviderClient, 'preview'>,
+  client: ProviderClient,
   input: {
     readonly instance: ConnectedInstance;
     readonly operation: ListOperation<unknown>;

@@ -28,7 +28,7 @@ export interface Thread {
 }
 
 export interface ThreadOptions {
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   /** Number of milliseconds by which one step may exceed the CPU time of a call before the thread is ended: QuickJS cannot interrupt every loop in itself. */
   readonly graceMs: number;
   /** Number of milliseconds between two looks at the progress of a thread. */

@@ -103,7 +103,7 @@ export interface MappingFaults {
 
 /** The parts of the platform that the client sends requests with. */
 export interface ExchangePorts extends ReportingPorts {
-  readonly egress: Pick<Egress, 'request' | 'stream'>;
+  readonly egress: Egress;
   readonly clock: Clock;
 }
 
@@ -231,7 +231,7 @@ export function countRequest({ signal, tally, gate }: ProviderCall): GatedReques
 export function noteRateLimit(
   { connector, tally, gate }: ProviderCall,
   headers: Readonly<Record<string, string>>,
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
   sent: GatedRequest | undefined,
 ): void {
   if (tally === undefined && gate === undefined) return;

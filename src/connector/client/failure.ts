@@ -96,7 +96,7 @@ export interface ResponseVerdict {
 }
 
 /** Returns the error of a failed response, and whether the request may be sent again. */
-export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerdict): FailedCall {
+export function describeFailure(clock: Clock, verdict: ResponseVerdict): FailedCall {
   const { binding, failure } = verdict;
   const report = REPORT_OF_KIND[failure.kind];
   const retryAfterMs = getRetryAfterMs(clock, verdict);
@@ -118,7 +118,7 @@ function describeStatus(status: number): string {
     : 'The connector does not know this response: it is neither a success nor a documented failure.';
 }
 
-function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: ResponseVerdict): number | undefined {
+function getRetryAfterMs(clock: Clock, { response, failure }: ResponseVerdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
   return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, clock.now());
 }

@@ -19,7 +19,7 @@ export type ReportRequest = (request: SentRequest) => void;
 
 /** The clock, and the receiver of reports. */
 export interface ReportingPorts {
-  readonly clock: Pick<Clock, 'steady'>;
+  readonly clock: Clock;
   readonly report?: ReportRequest | undefined;
 }
 

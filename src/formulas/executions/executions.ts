@@ -24,11 +24,11 @@ import type { StartLimit } from './start-limit.ts';
 
 export interface ExecutionPorts {
   readonly store: ExecutionStore;
-  readonly runs: Pick<RunStore, 'start' | 'transaction' | 'findInput'>;
+  readonly runs: RunStore;
   readonly startLimit: StartLimit;
-  readonly programs: Pick<Programs, 'get' | 'findInstance'>;
-  readonly shares: Pick<PoolShares, 'list'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly programs: Programs;
+  readonly shares: PoolShares;
+  readonly clock: Clock;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
@@ -257,7 +257,7 @@ export function createExecutions(ports: ExecutionPorts) {
 }
 
 /** @throws AppError CONFLICT while the formula or the instance is not active */
-async function getRunnable(programs: Pick<Programs, 'get'>, instance: RunnableInstance): Promise<Program> {
+async function getRunnable(programs: Programs, instance: RunnableInstance): Promise<Program> {
   if (!instance.formulaActive) throw new AppError('CONFLICT', `Formula ${instance.formula.id} is not active.`);
   if (!instance.active) throw new AppError('CONFLICT', `Formula instance ${instance.id} is not active.`);
   const program = await programs.get(instance.formula, instance.version);

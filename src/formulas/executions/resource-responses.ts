@@ -4,8 +4,8 @@ import type { ExecutionKey } from './model.ts';
 import type { ResponseState, ResponseStore } from './response-store.ts';
 
 export interface ResponsePorts {
-  readonly store: Pick<ResponseStore, 'find'>;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
+  readonly store: ResponseStore;
+  readonly notifier: Notifier;
   readonly clock: Clock;
 }
 

@@ -26,10 +26,10 @@ export interface ExecutionRunPorts {
   readonly store: Pick<RunStore, 'findInput' | 'lastValues' | 'takeRetry'>;
   /** Stores steps together with those of other runs. Undefined: another process has the run. */
   readonly commit: (commit: RunCommit) => Promise<{ readonly isCancelled: boolean } | undefined>;
-  readonly programs: Pick<Programs, 'get' | 'findInstance' | 'findFormula'>;
+  readonly programs: Programs;
   readonly performers: Performers;
   readonly enterHeavy: EnterHeavy;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly options: ExecutionRunOptions;
 }
 

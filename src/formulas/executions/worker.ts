@@ -41,7 +41,7 @@ export interface EndedExecution {
 
 export interface ExecutionWorkerPorts
   extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock' | 'enterHeavy'> {
-  readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
+  readonly store: RunStore;
   /** Reports the end of an execution. It must not reject. */
   readonly noteEnded: (ended: EndedExecution) => Promise<void>;
   /** Called when mail of steps was stored. */

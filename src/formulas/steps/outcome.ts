@@ -48,7 +48,7 @@ export type StepOutcome =
 export type PerformStep = (input: StepInput) => Promise<StepOutcome>;
 
 export interface StepPorts {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
 }
 
 /** A step that ends as failed, with the reason for its author. */

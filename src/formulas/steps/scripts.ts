@@ -5,7 +5,7 @@ import type { Context } from '../references.ts';
 import { errorValue, fail, type PerformStep, StepFault, type StepInput, type StepOutcome, succeed } from './outcome.ts';
 
 export interface ScriptPorts {
-  readonly sandbox: Pick<Sandbox, 'run'>;
+  readonly sandbox: Sandbox;
 }
 
 /** Parameters of the scripts of formulas, before `done`. */

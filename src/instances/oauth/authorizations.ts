@@ -55,7 +55,7 @@ export type Authorizations = ReturnType<typeof createAuthorizations>;
 export interface AuthorizationNeighbours {
   /** @throws AppError CONFLICT for an element that is not active in the account */
   readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
-  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
+  readonly proxies: Proxies;
   readonly simulatorsUrl: string | undefined;
 }
 
@@ -65,7 +65,7 @@ const STATE_BYTES = 32;
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
-  { knex, random, keys: { digest } }: Pick<Platform, 'knex' | 'random' | 'keys'>,
+  { knex, random, keys: { digest } }: Platform,
   { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ) {
   const store = createAuthorizationStore(knex);

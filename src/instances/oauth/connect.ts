@@ -54,8 +54,8 @@ export interface Authorization {
 }
 
 export interface ConnectNeighbours {
-  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce'>;
-  readonly proxies: Pick<Proxies, 'findByUrl' | 'openClient'>;
+  readonly authorizations: Authorizations;
+  readonly proxies: Proxies;
   readonly requestToken: RequestToken;
   readonly simulatorsUrl: string | undefined;
 }

@@ -91,8 +91,8 @@ function askFor(
 
 /** The parts of the platform that token requests are sent with. */
 export interface TokenEndpointPorts extends ReportingPorts {
-  readonly egress: Pick<Egress, 'request'>;
-  readonly clock: Pick<Clock, 'now' | 'steady'>;
+  readonly egress: Egress;
+  readonly clock: Clock;
   /** Base URL of the simulators. Without it, requests with `simulator: true` are rejected. */
   readonly simulatorsUrl?: string | undefined;
 }

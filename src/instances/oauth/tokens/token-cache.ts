@@ -135,7 +135,7 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
       key: InstanceKey,
       secrets: Secrets,
       row: Omit<NewTokens, 'tokens'> & { readonly generation: number },
-      since: Pick<TokenWatch, 'hasChanged'>,
+      since: TokenWatch,
     ): CachedTokens => {
       const fresh = toCached(secrets, {
         ...row,
