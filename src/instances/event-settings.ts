@@ -96,6 +96,6 @@ export function wantsRegistration({ webhooks }: Connector, config: Config): bool
   return webhooks?.registration !== undefined && isEnabled && vendorType === 'webhook';
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Connector } from '../connector/contract.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import { suggest } from '../errors.ts';
 import {
   type BodyOf,
@@ -124,8 +125,7 @@ function readField(
   if (path === undefined) return undefined;
   return {
     path,
-    ...(type !== undefined && { type }),
-    ...(vendorPath !== undefined && { vendorPath }),
+    ...defined({ type, vendorPath }),
     ...(typeof vendorType === 'string' && vendorType.length <= LONGEST_NAME && { vendorType }),
     ...(configuration.length > 0 && { configuration }),
   };

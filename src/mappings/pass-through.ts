@@ -1,3 +1,4 @@
+import { defined } from '../connector/kit/kinds.ts';
 import { type FieldSpec, type PushedField, pushedField, type Queryable } from '../where/index.ts';
 import type { MappedField } from './mapped-field.ts';
 import type { MappingInForce } from './model.ts';
@@ -48,15 +49,7 @@ export function asLocal(field: MappedField, reason: string): MappedField {
 
 /** A field whose values may be others than the provider's. */
 function localSpec({ type, label, createable, updateable, unlisted, onDemand, custom }: FieldSpec): FieldSpec {
-  return {
-    type,
-    ...(label !== undefined && { label }),
-    ...(createable !== undefined && { createable }),
-    ...(updateable !== undefined && { updateable }),
-    ...(unlisted !== undefined && { unlisted }),
-    ...(onDemand !== undefined && { onDemand }),
-    ...(custom !== undefined && { custom }),
-  };
+  return defined({ type, label, createable, updateable, unlisted, onDemand, custom });
 }
 
 export function passThroughOf({ configuration }: MappingInForce): {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ProviderClient, RequestPreview } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -276,10 +277,12 @@ export function explainQuery(
   const start = firstPosition(query, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
   const listInput = toListInput({ query, start }, {});
   return {
-    ...(condition !== undefined && { parsed: print(condition) }),
-    ...(plan.pushed !== undefined && { pushed: print(plan.pushed) }),
-    ...(plan.residual !== undefined && { residual: print(plan.residual) }),
-    ...(plan.holds !== undefined && { holds: plan.holds }),
+    ...defined({
+      parsed: condition && print(condition),
+      pushed: plan.pushed && print(plan.pushed),
+      residual: plan.residual && print(plan.residual),
+      holds: plan.holds,
+    }),
     pushdown: plan.pushdown,
     predicates: plan.decisions,
     parameters: Object.fromEntries(Object.entries(plan.parameters).map(([name, value]) => [name, plainValue(value)])),

@@ -1,4 +1,5 @@
 import type { Config, ListInput, ListOperation, ProviderRequest } from '../contract.ts';
+import { defined } from './kinds.ts';
 import { createPager, type Paging } from './paging.ts';
 
 /** A description of a provider's list of rows. */
@@ -60,10 +61,7 @@ export function list<Native>(options: ListOptions<Native>): PureList<Native> {
       return request;
     },
     read: (response, input) => end(input, { rows: rows(response.body), response }),
-    maxPageSize,
-    ...(cursorAt !== undefined && { cursorAt }),
-    ...(pagesAtOnce !== undefined && { pagesAtOnce }),
-    ...(readRecord !== undefined && { readRecord }),
+    ...defined({ maxPageSize, cursorAt, pagesAtOnce, readRecord }),
   };
 }
 

@@ -75,10 +75,10 @@ async function sendStep(
   for (let restart = 1; restart < input.begun && key !== undefined && isConflict(sent); restart++)
     sent = await send(`${key}-restarted-${restart}`);
   if (sent.kind === 'broken') {
-    if (mayRetry(rule, undefined, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+    if (mayRetry(rule, undefined, retries)) return { kind: 'retry', afterMs: rule.delayMs };
     return fail([...shown, errorValue(sent.reason)]);
   }
-  if (mayRetry(rule, sent.status, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+  if (mayRetry(rule, sent.status, retries)) return { kind: 'retry', afterMs: rule.delayMs };
   return judge(properties, sent.status, [...shown, ...showResponse(sent)]);
 }
 

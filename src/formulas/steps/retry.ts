@@ -1,3 +1,4 @@
+import { matchesCodes } from '../status-codes.ts';
 import type { Properties } from './properties.ts';
 
 /** The retries of a request step. */
@@ -25,11 +26,8 @@ export function readRetryRule(properties: Properties): RetryRule {
 }
 
 /** @param status undefined: there was no response */
-export function mayRetry(rule: RetryRule, status: number | undefined, retries: number, matches: MatchCodes): boolean {
+export function mayRetry(rule: RetryRule, status: number | undefined, retries: number): boolean {
   if (retries >= rule.attempts) return false;
   if (rule.codes === undefined) return status === undefined || status >= 500;
-  return status !== undefined && matches(rule.codes, status);
+  return status !== undefined && matchesCodes(rule.codes, status);
 }
-
-/** Returns whether a list such as `429,500-503` has the code. */
-export type MatchCodes = (codes: string, code: number) => boolean;

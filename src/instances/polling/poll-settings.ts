@@ -4,7 +4,7 @@ import { findZone } from '../../date-pattern.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
 import { isJsonObject } from '../../numbers/exact-json.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
-import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
+import { EVENTS_ENABLED, textOf, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
 import {
   assertEverything,
@@ -338,8 +338,4 @@ function memberReader(members: SettingMembers, path: readonly string[], faults: 
       return {};
     },
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
