@@ -91,7 +91,7 @@ export const PAGING: Paging = {
 };
 
 /** Returns a record as a flat object of its properties. */
-export function toRecord(record: unknown): Json {
+function toRecord(record: unknown): Json {
   const { id, properties } = json.object(record, 'a record');
   return { ...json.object(properties, 'the properties of the record'), [ID]: json.text(id, 'the id of the record') };
 }

@@ -54,7 +54,7 @@ export function listOperation(objectName: string, parentField?: string) {
 }
 
 /** The position of a child list: the parent object, and the field that refers to it. */
-export interface Below {
+interface Below {
   readonly parent: string;
   /** Whether a single record of the parent object can be read. */
   readonly hasParents: boolean;

@@ -33,7 +33,7 @@ const PATTERNS: Readonly<Partial<Record<LikePattern['form'], string>>> = {
  * of ORs without nesting. `^NQ` would begin another query, to which ServiceNow does not add the rules that hide rows from users
  * (KB0564887).
  */
-export const translator: Translator<string> = {
+const translator: Translator<string> = {
   and: (operands) => operands.join('^'),
   or: (operands) => operands.join('^OR'),
   compare: ({ native }, operator, value) => `${native}${operator}${literalOf(value)}`,

@@ -16,7 +16,7 @@ export interface BoundCell {
   readonly bound: readonly unknown[];
 }
 
-export interface OpenedValue {
+interface OpenedValue {
   readonly plain: string;
   /** Whether the ciphertext is bound to its values. A value of an earlier release is bound only to its row, until the next write. */
   readonly isBound: boolean;
@@ -43,7 +43,7 @@ export function decryptBound(keyring: Keyring, ciphertext: string, cell: BoundCe
   }
 }
 
-export function isRefused(error: unknown): error is DecryptionError {
+function isRefused(error: unknown): error is DecryptionError {
   return error instanceof DecryptionError && error.code === 'REFUSED';
 }
 

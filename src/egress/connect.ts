@@ -21,7 +21,7 @@ export interface ConnectPorts {
 }
 
 /** Counts connections by host name. */
-export interface Reach {
+interface Reach {
   readonly note: (hostname: string, addresses: readonly ResolvedAddress[]) => void;
   /** Returns whether all addresses of this name were public at every connection so far. */
   readonly isPublic: (hostname: string) => boolean;

@@ -2,7 +2,7 @@ import type { PoolShares } from '../db/pool-shares.ts';
 import { type AnalyticsScope, createAnalyticsStore } from './analytics-store.ts';
 
 /** A period of whole intervals. */
-export type AnalyticsPeriod = Omit<AnalyticsScope, 'accountIds'>;
+type AnalyticsPeriod = Omit<AnalyticsScope, 'accountIds'>;
 
 export type FormulaAnalytics = ReturnType<typeof createFormulaAnalytics>;
 

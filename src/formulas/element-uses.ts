@@ -16,7 +16,7 @@ export interface ElementUse {
   readonly named: NamedFields;
 }
 
-export interface ElementUsePorts {
+interface ElementUsePorts {
   readonly programs: Programs;
   /** Leaves out formula instances of other accounts whose owners have no right in this one. */
   readonly listAllowed: Triggers['listAllowed'];

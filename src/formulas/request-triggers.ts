@@ -31,7 +31,7 @@ export interface NotedRequest extends RequestPath {
   readonly isInner: boolean;
 }
 
-export interface RequestTriggerPorts {
+interface RequestTriggerPorts {
   readonly triggers: Pick<Triggers, 'ofRequests' | 'listAllowed'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;

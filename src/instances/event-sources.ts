@@ -1,6 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { ANNOUNCED_LIMITS } from '../db/announced-cache.ts';
-import { createLoadingCache } from '../db/loading-cache.ts';
+import { ANNOUNCED_LIMITS, createLoadingCache } from '../db/caches.ts';
 import { isAppError } from '../errors.ts';
 import type { EventSource, FindSource } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
@@ -9,7 +8,7 @@ import { assertUsable, type Instance } from './instance.ts';
 import { namedObjects } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 
-export interface SourceNeighbours {
+interface SourceNeighbours {
   readonly records: InstanceRecords;
   readonly accounts: Accounts;
 }

@@ -49,16 +49,16 @@ export interface NewInstance {
 }
 
 /** Selection and order of a list of instances. `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
-export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
+type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
 
-export interface InstancePage {
+interface InstancePage {
   readonly instances: readonly Instance[];
   /** Position at which the next page begins; absent after the last page. */
   readonly next?: InstanceListPosition;
 }
 
 /** The user who changes an instance. The user who creates it owns it. */
-export type InstanceCaller = AuthorizationCaller;
+type InstanceCaller = AuthorizationCaller;
 
 /** Statements that run in the transaction of a change of an instance. If they throw, the change is rolled back. */
 export type AlongWith = (via: Knex, instance: Instance) => Promise<void>;

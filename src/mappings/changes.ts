@@ -31,7 +31,7 @@ export interface MappingChange {
 }
 
 /** The result of a change, with its entry in the audit log. */
-export interface Changed<Result> {
+interface Changed<Result> {
   readonly result: Result;
   readonly note: ChangeNote;
 }

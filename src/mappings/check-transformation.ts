@@ -23,7 +23,7 @@ import {
 } from './model.ts';
 
 /** Maximum size of a script in bytes. */
-export const MOST_SCRIPT_BYTES = 64 * 1024;
+const MOST_SCRIPT_BYTES = 64 * 1024;
 
 const LONGEST_NAME = 255;
 /** Scripts of one transformation in a file: at most one for each level. */
@@ -33,7 +33,7 @@ const SCRIPT_TYPES = ['application/javascript', 'text/javascript'];
 const MAKERS: readonly FieldEntry['type'][] = ['constant', 'join', 'first'];
 
 /** A fault of the syntax of a script. */
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly message: string;
   /** Offset in the script. */
   readonly position: number;
@@ -49,7 +49,7 @@ export interface GivenTransformation extends FieldsByLevel<TransformationField> 
   readonly script?: MappingScript;
 }
 
-export interface TransformationContext {
+interface TransformationContext {
   readonly connector: Connector;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
 }

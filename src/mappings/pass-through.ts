@@ -5,7 +5,7 @@ import type { MappingInForce } from './model.ts';
 import { isMany, type PathStep, parsePath } from './paths.ts';
 import { holdersOf } from './row-mapping.ts';
 
-export type LocalTest = (path: string) => string | undefined;
+type LocalTest = (path: string) => string | undefined;
 
 /** The members of the mapped record that a script may write, found in its syntax tree. */
 export interface ScriptWrites {

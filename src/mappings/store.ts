@@ -8,7 +8,7 @@ import type { Definition, DefinitionField, Level, Transformation } from './model
 import { type OrganizationOwner, type Owner, ownerKey } from './owner.ts';
 
 /** A stored definition. */
-export interface StoredDefinition extends Definition {
+interface StoredDefinition extends Definition {
   readonly id: number;
 }
 
@@ -19,7 +19,7 @@ export interface StoredTransformation extends Transformation {
 }
 
 /** Number of stored rows of a level, for its limits. */
-export interface Usage {
+interface Usage {
   readonly definitions: number;
   /** Characters of all definitions and transformations, as JSON. */
   readonly size: number;
@@ -49,7 +49,7 @@ export interface VisibleDefinition {
 }
 
 /** A transformation that an account sees: of an element or, with an id, of an instance. */
-export interface VisibleUse {
+interface VisibleUse {
   readonly objectName: string;
   readonly elementKey: string;
   readonly instanceId: number | null;

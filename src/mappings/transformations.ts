@@ -36,7 +36,7 @@ export interface ShownTransformation {
   readonly script?: MappingScript;
 }
 
-export interface TransformationPorts {
+interface TransformationPorts {
   readonly store: MappingStore;
   readonly changeMappings: ChangeMappings;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface TransformationPorts {
 }
 
 /** Names the transformation that a request is about. */
-export interface TransformationTarget {
+interface TransformationTarget {
   readonly owner: Owner;
   readonly connector: Connector;
   readonly objectName: string;

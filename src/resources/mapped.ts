@@ -44,7 +44,7 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
 }
 
 /** The values of a request for the provider. */
-export interface VendorRecord {
+interface VendorRecord {
   /** The values in the form of the API. */
   readonly row: Row;
   /** The values as they are sent. */

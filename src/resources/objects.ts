@@ -255,7 +255,7 @@ export function refuseOperation({ instance, objectName }: Addressee, object: Obj
 }
 
 /** A child object with its own name. */
-export interface NamedChild {
+interface NamedChild {
   readonly name: string;
   readonly child: ObjectSpec;
 }

@@ -48,7 +48,7 @@ export interface NativeStep {
 }
 
 /** The query that a token belongs to. The token is rejected with any other. */
-export interface TokenScope {
+interface TokenScope {
   readonly accountId: number;
   readonly instanceId: number;
   readonly object: string;
@@ -234,7 +234,7 @@ export function totalOf({ total }: ListPage): number | undefined {
 }
 
 /** An explanation of a query, for people. */
-export interface QueryExplanation {
+interface QueryExplanation {
   readonly parsed?: string;
   readonly pushed?: string;
   readonly residual?: string;

@@ -27,7 +27,7 @@ export interface Thread {
   readonly close: () => Promise<void>;
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly clock: Clock;
   /** Number of milliseconds by which one step may exceed the CPU time of a call before the thread is ended: QuickJS cannot interrupt every loop in itself. */
   readonly graceMs: number;

@@ -130,13 +130,13 @@ export interface PreparedRequest extends RequestUrls {
 }
 
 /** The outcome of sending a request once. */
-export type ExchangeOutcome =
+type ExchangeOutcome =
   | { readonly kind: 'responded'; readonly response: ProviderResponse }
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
 /** The URL of a request, and how often the request was sent before, to any URL. */
-export interface Sending {
+interface Sending {
   readonly url: URL;
   readonly resends: number;
 }

@@ -8,7 +8,7 @@ import { noRoom } from './byte-budget.ts';
 import { isJsonType, type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
 
 /** When a failed call may be sent again: `always`, because nothing was sent, or only if sending it twice does no harm. */
-export type Resend = 'always' | 'ifIdempotent' | 'never';
+type Resend = 'always' | 'ifIdempotent' | 'never';
 
 /** A failed call, with the facts that the retry policy needs. */
 export interface FailedCall {
@@ -88,7 +88,7 @@ function kindOf(status: number, method: string): FailureKind | undefined {
 }
 
 /** A response that is a failure. */
-export interface ResponseVerdict {
+interface ResponseVerdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
   readonly failure: JudgedFailure;
@@ -157,12 +157,12 @@ export function describeMisshapen(
 }
 
 /** Returns a failure that must not be retried. */
-export function neverAgain(error: AppError): FailedCall {
+function neverAgain(error: AppError): FailedCall {
   return { error, resend: 'never', retryAfterMs: undefined };
 }
 
 /** The request that failed without a response. */
-export interface Undertaking {
+interface Undertaking {
   /** The name of the element. */
   readonly name: string;
   /** Whether the URL came from a response instead of the configuration. */
@@ -254,7 +254,7 @@ const FIRST_BACKOFF_MS = 200;
 const MAX_WAIT_MS = 5_000;
 
 /** The facts from which the retry policy decides. */
-export interface RetrySituation {
+interface RetrySituation {
   readonly failed: FailedCall;
   /** Number of retries so far. */
   readonly retries: number;

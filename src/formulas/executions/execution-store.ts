@@ -209,7 +209,7 @@ export function createExecutionStore(knex: Knex) {
   };
 }
 
-export interface StepSelection {
+interface StepSelection {
   readonly afterId?: number | undefined;
   readonly limit: number;
   readonly onlyFaults?: boolean;

@@ -22,7 +22,7 @@ import type { AwaitedExecution } from './resource-responses.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import type { StartLimit } from './start-limit.ts';
 
-export interface ExecutionPorts {
+interface ExecutionPorts {
   readonly store: ExecutionStore;
   readonly runs: RunStore;
   readonly startLimit: StartLimit;
@@ -53,7 +53,7 @@ const NEVER = new AbortController().signal;
 /** Seconds after which an instance that was started too often may be started again. */
 const RETRY_SECONDS = 10;
 
-export type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
+type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
 
 export type Executions = ReturnType<typeof createExecutions>;
 

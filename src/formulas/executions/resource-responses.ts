@@ -3,7 +3,7 @@ import type { Notifier } from '../../db/notifier.ts';
 import type { ExecutionKey } from './model.ts';
 import type { ResponseState, ResponseStore } from './response-store.ts';
 
-export interface ResponsePorts {
+interface ResponsePorts {
   readonly store: ResponseStore;
   readonly notifier: Notifier;
   readonly clock: Clock;

@@ -13,14 +13,14 @@ import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue } from './step-values.ts';
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
-export type EffectType = Extract<
+type EffectType = Extract<
   StepType,
   'elementRequest' | 'request' | 'httpRequest' | 'elementRequestStream' | 'amqpRequest'
 >;
 /** Steps that only compute. */
-export type PureType = Extract<StepType, 'script' | 'filter'>;
+type PureType = Extract<StepType, 'script' | 'filter'>;
 
-export type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
+type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
 
 export interface ExecutionRunPorts {
   readonly store: Pick<RunStore, 'findInput' | 'lastValues' | 'takeRetry'>;

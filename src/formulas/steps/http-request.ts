@@ -4,10 +4,9 @@ import { fillText } from '../references.ts';
 import { judge, MOST_RESPONSE_BYTES, showResponse } from './api-requests.ts';
 import { errorValue, fail, type PerformStep, StepFault } from './outcome.ts';
 import { readProperties } from './properties.ts';
-import { readBody, readHeaders, readMethod, readQuery, showHeaders } from './request-parts.ts';
-import { mayRetry, readRetryRule } from './retry.ts';
+import { mayRetry, readBody, readHeaders, readMethod, readQuery, readRetryRule, showHeaders } from './request-parts.ts';
 
-export interface HttpRequestPorts {
+interface HttpRequestPorts {
   readonly egress: Pick<Egress, 'request'>;
 }
 

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../../clock.ts';
+import { createLoadingCache } from '../../../db/caches.ts';
 import { onCommit } from '../../../db/change.ts';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
-import { createLoadingCache } from '../../../db/loading-cache.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
 import type { InstanceKey } from '../../instance.ts';
@@ -36,7 +36,7 @@ interface Secrets {
 }
 
 /** A wait for the next announcement about the tokens of an instance. */
-export interface TokenWatch {
+interface TokenWatch {
   readonly changed: Promise<void>;
   readonly hasChanged: () => boolean;
   readonly wake: () => void;
