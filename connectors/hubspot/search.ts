@@ -10,6 +10,7 @@ import {
   type ListOperation,
   type ListQuery,
   list,
+  nativesOf,
   type ObjectSpec,
   type Operation,
   type Paging,
@@ -117,10 +118,6 @@ export function listOf(type: string): ListOperation<Groups> {
       return hasRoom(nativesOf(input)) ? page : { ...page, records: await readAll(context, type, page.records, input) };
     },
   };
-}
-
-function nativesOf({ fields }: Pick<ListInput<Groups>, 'fields'>): readonly string[] {
-  return [...new Set(fields.map(({ native }) => native))];
 }
 
 function hasRoom(natives: readonly string[]): boolean {

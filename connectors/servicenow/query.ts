@@ -2,6 +2,7 @@ import {
   json,
   type LikePattern,
   type ListInput,
+  nativesOf,
   type ObjectSpec,
   type ProviderRequest,
   type ProviderResponse,
@@ -79,7 +80,7 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
   return {
     request: (input: ListInput<string>): ProviderRequest => {
       const conditions = [scope(input), input.filter].filter((part) => part !== undefined);
-      const fields = [...new Set(input.fields.map(({ native }) => native))].join(',');
+      const fields = nativesOf(input).join(',');
       return {
         path: path`/table/${table}`,
         query: {

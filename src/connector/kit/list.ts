@@ -73,10 +73,15 @@ function toQuery<Native>(
   const terms = order === undefined ? [] : orderTerms(order, input);
   return {
     ...input,
-    natives: [...new Set(input.fields.map(({ native }) => native))],
+    natives: nativesOf(input),
     page,
     ...(terms.length > 0 && { order: terms.join(order?.join ?? ',') }),
   };
+}
+
+/** Returns the native names of the fields that a request needs, each once. Two fields may have the same native name. */
+export function nativesOf({ fields }: { readonly fields: readonly { readonly native: string }[] }): readonly string[] {
+  return [...new Set(fields.map(({ native }) => native))];
 }
 
 function orderTerms({ term, id }: Order, { orderBy }: Pick<ListInput<unknown>, 'orderBy'>): readonly string[] {
