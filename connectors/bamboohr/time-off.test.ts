@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { ListInput, PushedField, Value } from '#connector';
 import { prepareQuery } from '../../src/where/query.ts';
-import { timeOff } from './time-off.ts';
-import { type TimeOffFilter, timeOffTranslator } from './time-off-where.ts';
+import { type TimeOffFilter, timeOff, timeOffTranslator } from './time-off.ts';
 
 const { and, compare, in: among } = timeOffTranslator;
 

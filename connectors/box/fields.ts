@@ -87,7 +87,7 @@ const BOUNDED = { ...can.only('superset', '='), ...can.order('superset') } as co
  * Returns whether Box can search for this name as a phrase. Box does not document how quotation marks and backslashes work in a phrase, nor
  * what a phrase without any word, or with words of other scripts, finds.
  */
-export const isPhrase = (text: string) =>
+const isPhrase = (text: string) =>
   /^[\p{Script=Latin}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(text) && !/["\\]/.test(text) && /[a-z\d]/i.test(text);
 
 /** Returns whether the text can be one word of the list of extensions. */

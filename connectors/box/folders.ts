@@ -117,7 +117,7 @@ export function listAll(type: 'file' | 'folder'): ListOperation<never> {
   );
 }
 
-export interface Walk {
+interface Walk {
   /** The folders that are still to be read, the next one first. A folder of which a part was read has its marker. */
   readonly position: string;
   readonly members: string;

@@ -65,7 +65,7 @@ export const translator: Translator<string> = {
 };
 
 /** The path of a list, and a condition that applies to each of its requests. */
-export interface ListSource {
+interface ListSource {
   readonly path: string;
   readonly condition?: string;
 }

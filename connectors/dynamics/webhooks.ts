@@ -5,7 +5,7 @@ export const SECRET = 'webhook.secret';
 const HEADER = 'x-webhook-key';
 
 /** Objects whose webhooks are usually wanted. Every other table has them, too. */
-export const USUAL = ['account', 'contact', 'lead', 'opportunity', 'incident', 'task'];
+const USUAL = ['account', 'contact', 'lead', 'opportunity', 'incident', 'task'];
 
 const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
   Create: 'created',

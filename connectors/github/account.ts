@@ -49,7 +49,7 @@ export function ownerKindOf(config: Config): OwnerKind {
 }
 
 /** A record of a repository: its repository, and its own number or name there. */
-export interface Place {
+interface Place {
   readonly repository: string;
   readonly key: string;
 }

@@ -15,7 +15,7 @@ export const STATE: Partial<FieldSpec> = { domain: { closed: true }, filter: can
 export const UNLISTED = { unlisted: true } as const;
 
 /** The login of a person. Logins are compared without regard to case. */
-export function loginOf(native: string, filter?: FieldSpec['filter']): FieldSpec {
+function loginOf(native: string, filter?: FieldSpec['filter']): FieldSpec {
   return { type: 'string', native, collation: 'ci', domain: LOGINS, ...(filter !== undefined && { filter }) };
 }
 

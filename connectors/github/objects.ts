@@ -220,6 +220,22 @@ function comments(config: Config, isChild: boolean): ObjectSpec {
   });
 }
 
+/** Returns the operations on records of a collection of the repository. */
+function recordsOf(collection: 'labels' | 'milestones', what: string) {
+  const at = (config: Config, id: string) => repositoryPath(config) + path`/${collection}/${id}`;
+  return records({
+    get: (id, _natives, config) => ({ path: at(config, id) }),
+    create: {
+      request: (values, config) => ({ method: 'POST', path: `${repositoryPath(config)}/${collection}`, json: values }),
+    },
+    update: {
+      request: (id, values, config) => ({ method: 'PATCH', path: at(config, id), json: values }),
+      record: ({ body }) => json.object(body, what),
+    },
+    remove: (id, config) => ({ method: 'DELETE', path: at(config, id) }),
+  });
+}
+
 const labels = defineObject({
   label: 'Labels',
   description: 'Labels of the repository. Their names are their ids.',
@@ -235,15 +251,7 @@ const labels = defineObject({
     rows: rowsOf,
     paging: LINKS,
   }),
-  ...records({
-    get: (id, _natives, config) => ({ path: repositoryPath(config) + path`/labels/${id}` }),
-    create: { request: (json, config) => ({ method: 'POST', path: `${repositoryPath(config)}/labels`, json }) },
-    update: {
-      request: (id, json, config) => ({ method: 'PATCH', path: repositoryPath(config) + path`/labels/${id}`, json }),
-      record: ({ body }) => json.object(body, 'a label'),
-    },
-    remove: (id, config) => ({ method: 'DELETE', path: repositoryPath(config) + path`/labels/${id}` }),
-  }),
+  ...recordsOf('labels', 'a label'),
 });
 
 const milestones = defineObject<Inputs>({
@@ -270,19 +278,7 @@ const milestones = defineObject<Inputs>({
     rows: rowsOf,
     paging: LINKS,
   }),
-  ...records({
-    get: (id, _natives, config) => ({ path: repositoryPath(config) + path`/milestones/${id}` }),
-    create: { request: (json, config) => ({ method: 'POST', path: `${repositoryPath(config)}/milestones`, json }) },
-    update: {
-      request: (id, json, config) => ({
-        method: 'PATCH',
-        path: repositoryPath(config) + path`/milestones/${id}`,
-        json,
-      }),
-      record: ({ body }) => json.object(body, 'a milestone'),
-    },
-    remove: (id, config) => ({ method: 'DELETE', path: repositoryPath(config) + path`/milestones/${id}` }),
-  }),
+  ...recordsOf('milestones', 'a milestone'),
 });
 
 /** Returns the objects of an owner. Labels and milestones belong to one repository, so they need `github.repository`. */

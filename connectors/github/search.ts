@@ -66,7 +66,7 @@ export function quote(text: string): string {
 }
 
 /** The qualifiers of an object's search, by native field. */
-export interface Qualifiers {
+interface Qualifiers {
   /** Qualifiers of ranges. Dates have whole seconds. */
   readonly ranges: Readonly<Record<string, string>>;
   /** Returns the word for `=`. */
@@ -181,7 +181,7 @@ export function instantText(ms: number): string {
 }
 
 /** An object that is listed as a whole or searched. */
-export interface Source {
+interface Source {
   /** The path of the search. */
   readonly search: string;
   /** Returns the qualifiers of every search. */

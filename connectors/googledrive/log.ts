@@ -1,7 +1,7 @@
 import { type ChangesInput, type ChangesPage, type Config, json, type Operation, type RecordChange } from '#connector';
 
 /** The records of a log that an object has. */
-export interface Logged {
+interface Logged {
   /** The members of a file that the fields need, for the parameter `fields`. */
   readonly selected: string;
   readonly isListed: (mimeType: unknown) => boolean;

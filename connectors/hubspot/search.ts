@@ -10,6 +10,7 @@ import {
   type ListOperation,
   type ListQuery,
   list,
+  nativesOf,
   type ObjectSpec,
   type Operation,
   type Paging,
@@ -91,7 +92,7 @@ export const PAGING: Paging = {
 };
 
 /** Returns a record as a flat object of its properties. */
-export function toRecord(record: unknown): Json {
+function toRecord(record: unknown): Json {
   const { id, properties } = json.object(record, 'a record');
   return { ...json.object(properties, 'the properties of the record'), [ID]: json.text(id, 'the id of the record') };
 }
@@ -117,10 +118,6 @@ export function listOf(type: string): ListOperation<Groups> {
       return hasRoom(nativesOf(input)) ? page : { ...page, records: await readAll(context, type, page.records, input) };
     },
   };
-}
-
-function nativesOf({ fields }: Pick<ListInput<Groups>, 'fields'>): readonly string[] {
-  return [...new Set(fields.map(({ native }) => native))];
 }
 
 function hasRoom(natives: readonly string[]): boolean {

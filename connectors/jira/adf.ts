@@ -9,7 +9,7 @@ import { type Json, json } from '#connector';
 const LINES = new Set(['paragraph', 'heading', 'codeBlock']);
 
 /** Returns the text of a document, a line for each paragraph. Pictures, colours and other marks are left out. */
-export function readDocument(value: unknown): unknown {
+function readDocument(value: unknown): unknown {
   if (!json.isObject(value) || value.type !== 'doc') return value;
   return linesOf(value).join('\n');
 }
@@ -51,7 +51,7 @@ function textOf(node: Json): string {
 }
 
 /** Returns a document with a paragraph for each line of a text. */
-export function writeDocument(value: unknown): unknown {
+function writeDocument(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const content = value.split('\n').map((text) => ({
     type: 'paragraph',

@@ -153,7 +153,7 @@ const UNINDEXED = new Set(
 const MOST_WORDS = 10;
 
 /** Returns the words of a text that Jira finds for sure: letters and digits between blanks. Jira may divide all others. */
-export function wordsIn(text: string): readonly string[] {
+function wordsIn(text: string): readonly string[] {
   const words = text.split(/\s+/).filter((word) => /^[A-Za-z0-9]{2,50}$/.test(word));
   return [...new Set(words)].filter((word) => !UNINDEXED.has(word.toLowerCase())).slice(0, MOST_WORDS);
 }

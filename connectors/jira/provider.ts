@@ -5,7 +5,7 @@ import { projects } from './projects.ts';
 import { users } from './users.ts';
 
 /** The configuration key of the site. */
-export const SITE_KEY = 'jira.site';
+const SITE_KEY = 'jira.site';
 
 /** The name of the site, which all kinds of log-in share. */
 export const SITE = {

@@ -40,7 +40,7 @@ export const between = (from: string, to: string): Input => ({ from: `${from}==`
 type Table = Readonly<Record<string, Input>>;
 
 /** The conditions for a missing value and for a present value, by field. */
-export type Absences = Readonly<Record<string, readonly [absent: Inputs, present?: Inputs]>>;
+type Absences = Readonly<Record<string, readonly [absent: Inputs, present?: Inputs]>>;
 
 export function filterBy(table: Table, absences: Absences = {}): Translator<Inputs> {
   const base = inputs(table, ',', { text: printValue });

@@ -9,7 +9,6 @@ import {
 } from './capabilities.ts';
 import { assertWithin, CAPS, MetadataError, shorten } from './caps.ts';
 import { attribute, type Csdl, type Element, elements, parseCsdl } from './csdl.ts';
-import { objectNames } from './names.ts';
 import { createTypes, type Types, type TypeText } from './types.ts';
 
 /**
@@ -51,7 +50,7 @@ export interface SetDetail {
 export type Terms = Readonly<Partial<Record<CapabilityTerm, number>>>;
 
 /** The model, or the reason why there is none. */
-export type Reading = { readonly model: Model } | { readonly fault: string };
+type Reading = { readonly model: Model } | { readonly fault: string };
 
 /** Reads the model from the XML of `$metadata`. It runs in a thread of its own. */
 export default function readModel(xml: string): Reading {
@@ -164,7 +163,7 @@ function boundSets(set: Element, collections: ReadonlySet<string>, names: Readon
   return Object.fromEntries(bindings.filter(([path, target]) => collections.has(path) && names.has(target)));
 }
 
-export function operationsOf(capabilities: Capabilities, hasKey: boolean): readonly Operation[] {
+function operationsOf(capabilities: Capabilities, hasKey: boolean): readonly Operation[] {
   const { readable, readableByKey, insertable, updatable, deletable } = capabilities;
   const offered: Readonly<Record<Operation, boolean>> = {
     list: readable,
@@ -221,4 +220,17 @@ function createStatements({ find }: Annotations): Statements {
       return known;
     },
   };
+}
+
+/**
+ * Returns the native names by object name. An object name must fit into a path of our API, so the leading underscores that SAP uses for
+ * navigation properties are removed. A navigation property has no object if its name still does not fit or is already used.
+ */
+export function objectNames(natives: readonly string[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const native of natives) {
+    const name = native.replace(/^_+/, '');
+    if (/^[A-Za-z0-9]\w{0,127}$/.test(name) && !names.has(name)) names.set(name, native);
+  }
+  return names;
 }

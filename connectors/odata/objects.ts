@@ -12,7 +12,7 @@ import { type FieldOptions, fieldsOf } from './fields.ts';
 import { type ListSource, listOperation } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
 import type { Model, SetSummary } from './model.ts';
-import { objectNames } from './names.ts';
+import { objectNames } from './model.ts';
 import { recordOperations } from './records.ts';
 import { idFieldOf } from './types.ts';
 import { translator } from './where.ts';

@@ -56,7 +56,7 @@ export interface FaultData {
   readonly fault: string;
 }
 
-export type TypeData = StructuredData | EnumData | DefinitionData | FaultData;
+type TypeData = StructuredData | EnumData | DefinitionData | FaultData;
 
 /** Maximum depth of nested fields. A complex type may contain itself. Records contain deeper members, too, as part of their object. */
 export const MAX_DEPTH = 3;

@@ -98,7 +98,7 @@ function dropControlInformation(value: unknown): unknown {
 }
 
 /** The body of a request, and its media type. */
-export interface Body {
+interface Body {
   readonly json: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }

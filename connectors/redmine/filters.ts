@@ -1,7 +1,7 @@
 import { type PushedField, plainText, type Translator, type Value } from '#connector';
 import { hasSign } from './fields.ts';
 
-export interface Condition {
+interface Condition {
   readonly field: string;
   readonly operator: string;
   /** The values in the order that the operator requires. Empty for the operators `*` and `!*`. */

@@ -21,7 +21,7 @@ export interface Searched {
 }
 
 /** Returns the request for a search. A query can be longer than a URL, so it is sent with POST. */
-export function search({ path, always }: Searched, query: string | undefined, more: Query): ProviderRequest {
+function search({ path, always }: Searched, query: string | undefined, more: Query): ProviderRequest {
   const whole = query === undefined ? always : `${always} AND (${query})`;
   return { method: 'POST', idempotent: true, path, query: more, form: { query: whole } };
 }

@@ -1,7 +1,7 @@
 import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
 import { integerRange, isId, MAX_STRING_LENGTH } from './literals.ts';
 
-export interface FieldOptions {
+interface FieldOptions {
   /** Whether the settings say that Salesforce alone may evaluate filters on text. */
   readonly textIsExact: boolean;
 }

@@ -7,6 +7,7 @@ import {
   type ListOperation,
   type ListQuery,
   list,
+  nativesOf,
   notFound,
   type Operation,
   type ProviderRequest,
@@ -54,7 +55,7 @@ export function listOperation(objectName: string, parentField?: string) {
 }
 
 /** The position of a child list: the parent object, and the field that refers to it. */
-export interface Below {
+interface Below {
   readonly parent: string;
   /** Whether a single record of the parent object can be read. */
   readonly hasParents: boolean;
@@ -170,7 +171,7 @@ function batchSize(limit: number): { readonly [header: string]: string } {
 
 /** Returns a SOQL statement without an order. It names each field, because SOQL has no `*`. */
 export function statementOf(objectName: string, input: Pick<ListInput<string>, 'fields' | 'filter'>): string {
-  const natives = [...new Set(input.fields.map(({ native }) => native))];
+  const natives = nativesOf(input);
   const selected = natives.length === 0 ? [ID] : natives;
   return `SELECT ${selected.join(', ')} FROM ${objectName}${whereOf(input)}`;
 }

@@ -2,6 +2,7 @@ import {
   json,
   type LikePattern,
   type ListInput,
+  nativesOf,
   type ObjectSpec,
   type ProviderRequest,
   type ProviderResponse,
@@ -33,7 +34,7 @@ const PATTERNS: Readonly<Partial<Record<LikePattern['form'], string>>> = {
  * of ORs without nesting. `^NQ` would begin another query, to which ServiceNow does not add the rules that hide rows from users
  * (KB0564887).
  */
-export const translator: Translator<string> = {
+const translator: Translator<string> = {
   and: (operands) => operands.join('^'),
   or: (operands) => operands.join('^OR'),
   compare: ({ native }, operator, value) => `${native}${operator}${literalOf(value)}`,
@@ -79,7 +80,7 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
   return {
     request: (input: ListInput<string>): ProviderRequest => {
       const conditions = [scope(input), input.filter].filter((part) => part !== undefined);
-      const fields = [...new Set(input.fields.map(({ native }) => native))].join(',');
+      const fields = nativesOf(input).join(',');
       return {
         path: path`/table/${table}`,
         query: {

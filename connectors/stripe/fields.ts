@@ -88,7 +88,7 @@ export function addressOf(name: string): Fields {
 }
 
 /** Specifications of fields that the description lacks, by the name of the field. */
-export type But = Readonly<Record<string, Partial<FieldSpec>>>;
+type But = Readonly<Record<string, Partial<FieldSpec>>>;
 
 /** Returns the same specification for several fields, by names separated by blanks. */
 export function all(spec: Partial<FieldSpec>, names: string): But {

@@ -63,7 +63,7 @@ export const DAY = {
   read: readDay,
 } as const satisfies FieldSpec;
 
-export const UPDATED = {
+const UPDATED = {
   type: 'datetime',
   nullable: false,
   sortable: true,

@@ -104,7 +104,7 @@ function picklist({ pick_list_values }: Json): FieldSpec {
 }
 
 /** The id of a record: up to 19 digits, which Zoho CRM has as a text. */
-export const ID_FIELD: FieldSpec = {
+const ID_FIELD: FieldSpec = {
   ...{ type: 'string', nullable: false, sortable: true, domain: { text: { possible: isId } } },
   filter: can.equal('exact'),
 };

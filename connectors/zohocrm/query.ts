@@ -3,10 +3,10 @@ import {
   infix,
   type Json,
   json,
-  type ListInput,
   type ListOperation,
   type ListQuery,
   list,
+  nativesOf,
   type ProviderRequest,
   plainText,
   quoteDoubled,
@@ -100,10 +100,6 @@ export function listOf(module: string): ListOperation<string> {
       return others.length === 0 ? page : { ...page, records: await addColumns(context, module, page.records, others) };
     },
   };
-}
-
-function nativesOf({ fields }: Pick<ListInput<string>, 'fields'>): readonly string[] {
-  return [...new Set(fields.map(({ native }) => native))];
 }
 
 /** Reads the other columns of records. A record that was deleted in between keeps those that it has. */

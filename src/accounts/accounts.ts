@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import { isStorable } from '../db/storable.ts';
 import type { Platform } from '../platform.ts';
 import { missing } from '../shared-errors.ts';

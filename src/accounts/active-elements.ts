@@ -1,4 +1,4 @@
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import type { Removal } from '../db/removal.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';

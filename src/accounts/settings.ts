@@ -1,4 +1,4 @@
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import { change, differences } from '../db/change.ts';
 import type { Removal } from '../db/removal.ts';
 import { assertCallable } from '../egress/callback-url.ts';

@@ -5,7 +5,7 @@ import { type AccessKey, selectionOf } from '../accounts/access-keys/scope.ts';
 import { type FoundPrincipal, goesBy, type Principal } from '../accounts/accounts.ts';
 import type { ConsoleSession, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PageSession } from '../connect/session.ts';
-import { createSecretCache } from '../db/secret-cache.ts';
+import { createSecretCache } from '../db/caches.ts';
 import { AppError, cutText, invalidRequest, isAppError } from '../errors.ts';
 import { signalEnd } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';

@@ -1,8 +1,8 @@
 import type { Connector } from '../connector/contract.ts';
 import { AppError, cutText, suggest } from '../errors.ts';
 import { formFields } from '../instances/configuration.ts';
+import type { PlatformField } from '../instances/event-settings.ts';
 import type { Instance } from '../instances/instance.ts';
-import type { PlatformField } from '../instances/platform-field.ts';
 import { hashKey } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
 import { toConfigurationView } from './instance-view.ts';

@@ -1,8 +1,8 @@
 import type { Connector } from '../connector/contract.ts';
 import type { DemoAccount } from '../connector/simulators/index.ts';
 import { configurationFields, formFields } from '../instances/configuration.ts';
+import type { PlatformField } from '../instances/event-settings.ts';
 import { isOAuthConnector, OAUTH_KEYS } from '../instances/oauth/fields.ts';
-import type { PlatformField } from '../instances/platform-field.ts';
 import { describeObjects, operationsOfAll } from '../resources/objects.ts';
 import { markOf } from './element-mark.ts';
 import type { OperationResult } from './operation.ts';

@@ -1,10 +1,10 @@
 import type { Principal } from '../accounts/accounts.ts';
 import { invalidRequest, pointer } from '../errors.ts';
-import type { FormulaCaller } from '../formulas/caller.ts';
 import type { FormulaInstanceQuery } from '../formulas/formula-instances.ts';
 import type { ListedInstance } from '../formulas/formula-instances-store.ts';
 import type { Formula, FormulaContent, Step, Trigger, Variable } from '../formulas/model.ts';
 import { toResourceDocument } from '../formulas/resource-document.ts';
+import type { FormulaCaller } from '../formulas/templates.ts';
 import type { FormulaVersion } from '../formulas/templates-store.ts';
 import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';

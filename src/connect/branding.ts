@@ -1,4 +1,4 @@
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import { changeInTurn, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { invalidRequest, pointer } from '../errors.ts';

@@ -3,8 +3,8 @@ import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest, unknownName } from '../errors.ts';
 import { askedFields, configurationFields, findFormFaults } from '../instances/configuration.ts';
+import type { PlatformField } from '../instances/event-settings.ts';
 import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from '../instances/oauth/fields.ts';
-import type { PlatformField } from '../instances/platform-field.ts';
 
 /** Offers of a session: its elements, each with the fields that are left to fill in. */
 

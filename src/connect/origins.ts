@@ -1,4 +1,4 @@
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import { changeInTurn, differences } from '../db/change.ts';
 import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';

@@ -16,7 +16,7 @@ export interface GivenConnectors {
 }
 
 /** The loaded connectors, and access to their simulators. */
-export interface OpenedConnectors {
+interface OpenedConnectors {
   readonly registry: Registry;
   /** The folders that they were loaded from. */
   readonly folders: readonly string[];
@@ -31,8 +31,8 @@ export interface OpenedConnectors {
 }
 
 /** The ports through which the simulators send webhooks. */
-export interface WebhookGround {
-  readonly egress: Pick<Egress, 'request'>;
+interface WebhookGround {
+  readonly egress: Egress;
   readonly log: Logger;
 }
 

@@ -3,7 +3,6 @@ import type { Config, Connector } from './contract.ts';
 import { hubsOf } from './define.ts';
 import { MARK_COLOURS, MARK_SHAPES } from './mark.ts';
 import { type Form, memberProblems, when } from './problems.ts';
-import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
 import { findObjectProblems } from './validate-objects.ts';
 import { webhookProblems } from './validate-webhooks.ts';
@@ -169,4 +168,28 @@ function addressProblems(baseUrl: Connector['baseUrl'], hosts: readonly string[]
     if (readsSettings) return [];
     return [`its baseUrl fails: ${error instanceof Error ? error.message : String(error)}`];
   }
+}
+
+/** Returns the problems of the texts for people: links to documentation, and steps of set-ups. */
+function catalogueProblems({ documentation = [], configuration, auth }: Connector): readonly string[] {
+  const setups = [
+    ...configuration.map(({ key, setup }) => [`'${key}'`, setup] as const),
+    ...(auth.type === 'oauth2' ? [['the application', auth.setup] as const] : []),
+  ];
+  return [
+    ...documentation.flatMap(({ title, url }) => [
+      ...when(title.trim() === '', `the page ${url} of its documentation has no title`),
+      ...when(!isPublicPage(url), `'${url}' of its documentation is not an address that begins with https://`),
+    ]),
+    ...setups.flatMap(([what, setup]) => [
+      ...when(setup?.length === 0, `the set-up of ${what} has no steps: leave it out`),
+      ...when(setup?.some((step) => step.trim() === '') === true, `a step in the set-up of ${what} is empty`),
+    ]),
+  ];
+}
+
+/** Links must be https, and without a name and password. */
+function isPublicPage(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import { connectionOptions } from './database.ts';
 import { isPassing } from './unavailable.ts';
 
-export interface AwaitDatabaseOptions {
+interface AwaitDatabaseOptions {
   /** URL of the database, from DATABASE_URL. */
   readonly url: string;
   /** Maximum time in milliseconds until the database responds; 0 tries once. */

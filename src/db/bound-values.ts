@@ -16,14 +16,14 @@ export interface BoundCell {
   readonly bound: readonly unknown[];
 }
 
-export interface OpenedValue {
+interface OpenedValue {
   readonly plain: string;
   /** Whether the ciphertext is bound to its values. A value of an earlier release is bound only to its row, until the next write. */
   readonly isBound: boolean;
 }
 
 /** Encrypts a value for its row, and binds it to further columns of the row. */
-export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, cell: BoundCell): string {
+export function encryptBound(keyring: Keyring, plain: string, cell: BoundCell): string {
   return keyring.encrypt(plain, contextOf(cell));
 }
 
@@ -32,7 +32,7 @@ export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, c
  * never accepted as an unbound one.
  * @throws DecryptionError `REFUSED`, also when a bound column was changed alone
  */
-export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: string, cell: BoundCell): OpenedValue {
+export function decryptBound(keyring: Keyring, ciphertext: string, cell: BoundCell): OpenedValue {
   try {
     return { plain: keyring.decrypt(ciphertext, contextOf(cell)), isBound: true };
   } catch (error) {
@@ -43,7 +43,7 @@ export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: stri
   }
 }
 
-export function isRefused(error: unknown): error is DecryptionError {
+function isRefused(error: unknown): error is DecryptionError {
   return error instanceof DecryptionError && error.code === 'REFUSED';
 }
 
@@ -52,11 +52,7 @@ export function boundColumnsOf(column: EncryptedColumn): readonly string[] {
   return bound;
 }
 
-function openUnbound(
-  keyring: Pick<Keyring, 'decrypt'>,
-  ciphertext: string,
-  { column, key }: BoundCell,
-): string | undefined {
+function openUnbound(keyring: Keyring, ciphertext: string, { column, key }: BoundCell): string | undefined {
   try {
     return keyring.decrypt(ciphertext, encryptionContext(column, ...key));
   } catch (error) {

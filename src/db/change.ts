@@ -86,7 +86,7 @@ function withNote(entry: AuditEntry, { changes, ...note }: ChangeNote = {}): Aud
 type StateMembers = Readonly<Record<string, unknown>>;
 
 /** A member before and after a change. `from` is absent for a new member, and `to` for a removed one. */
-export interface Difference {
+interface Difference {
   readonly from?: unknown;
   readonly to?: unknown;
 }

@@ -2,9 +2,10 @@ import knexPackage, { type Knex } from 'knex';
 import pg from 'pg';
 import { untilAborted } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { LossReportingClient } from './unavailable.ts';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly poolSize: number;
   readonly log: Logger;
@@ -138,4 +139,31 @@ function parseBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The bigint ${text} is beyond the integers JSON can carry`);
   return value;
+}
+
+/** The pool of knex (tarn). */
+interface Pool {
+  readonly numUsed: () => number;
+  readonly numFree: () => number;
+  readonly numPendingAcquires: () => number;
+}
+
+const COUNTS: Readonly<Record<string, (pool: Pool) => number>> = {
+  used: (pool) => pool.numUsed(),
+  free: (pool) => pool.numFree(),
+  // Work that waits for a connection: above zero for long, the pool is too small or the database too slow.
+  waiting: (pool) => pool.numPendingAcquires(),
+};
+
+export function measurePool(knex: Knex, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'causeway_database_connections',
+    help: 'Connections of the pool to PostgreSQL, by state; waiting counts the pending requests for a connection.',
+    labelNames: ['state'],
+    collect: (gauge) => {
+      const pool: Pool | undefined = knex.client.pool;
+      if (pool === undefined) return;
+      for (const [state, count] of Object.entries(COUNTS)) gauge.set({ state }, count(pool));
+    },
+  });
 }

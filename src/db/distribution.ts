@@ -4,7 +4,7 @@
  */
 export type Placement = 'account' | 'reference' | 'local';
 
-export interface TableDistribution {
+interface TableDistribution {
   /**
    * `account`: split by `account_id`, with all rows of an account on one node. `reference`: a full copy on every node. `local`: on the
    * coordinator only.

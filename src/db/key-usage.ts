@@ -26,10 +26,7 @@ export async function readKeyUsage(knex: Knex): Promise<KeyUsage> {
  * Asserts that ENCRYPTION_KEYS has every key that stored values need.
  * @throws ConfigError
  */
-export async function assertKeysHeld(ports: {
-  readonly knex: Knex;
-  readonly keyring: Pick<Keyring, 'keyIds'>;
-}): Promise<void> {
+export async function assertKeysHeld(ports: { readonly knex: Knex; readonly keyring: Keyring }): Promise<void> {
   const usage = await readKeyUsage(ports.knex);
   // No key can open a value that is no ciphertext. It is reported where it is read, and by a check of the keys.
   const missing = [...usage].filter(([keyId]) => keyId !== '' && !ports.keyring.keyIds.includes(keyId));

@@ -1,7 +1,7 @@
 import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 
-export interface LivenessPorts {
+interface LivenessPorts {
   /** Returns whether a round trip succeeds on a connection of the pool that all statements use. */
   readonly works: (signal: AbortSignal) => Promise<boolean>;
   /** Returns whether a round trip succeeds on a new connection, which shows whether the database can be reached at all. */

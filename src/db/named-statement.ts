@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export interface NamedStatement {
+interface NamedStatement {
   /** Name of exactly one text. The driver refuses another text with the same name. */
   readonly name: string;
   readonly sql: string;

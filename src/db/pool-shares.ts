@@ -31,7 +31,7 @@ export interface PoolShares {
   readonly lookUp: <Result>(who: number | 'stranger', query: () => Promise<Result>) => Promise<Result>;
 }
 
-export interface PoolShareOptions {
+interface PoolShareOptions {
   readonly knex: Knex;
   readonly poolSize: number;
   /** Time limit of one statement of a listing, in milliseconds. Default: 5,000. */

@@ -27,7 +27,7 @@ export interface RotationReport {
   readonly complete: boolean;
 }
 
-export interface RotationPorts {
+interface RotationPorts {
   readonly knex: Knex;
   readonly keyring: Keyring;
   readonly onProgress: (progress: RotationProgress) => void;

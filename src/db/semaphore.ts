@@ -1,7 +1,7 @@
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /** Limits how much work runs at the same time. Further work waits in a queue. */
-export interface Semaphore {
+interface Semaphore {
   /**
    * Waits for a slot, then runs the work.
    * @throws the error of `refuse` when the queue is full or the wait takes too long
@@ -11,7 +11,7 @@ export interface Semaphore {
   readonly isIdle: () => boolean;
 }
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   readonly atOnce: number;
   /** Maximum number of waiting calls. Default: unlimited. */
   readonly mostWaiting?: number;
@@ -69,7 +69,7 @@ export function createSemaphore({
   };
 }
 
-export interface KeyedSemaphore {
+interface KeyedSemaphore {
   readonly run: <Result>(key: string | number, work: () => Promise<Result>) => Promise<Result>;
 }
 

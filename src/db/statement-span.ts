@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { SpanAttributes } from '../trace.ts';
 
 /** Name and attributes of a statement's span, by the semantic conventions for databases. The text has placeholders and no values. */
-export interface DescribedStatement {
+interface DescribedStatement {
   readonly name: string;
   readonly attributes: SpanAttributes;
 }

@@ -21,7 +21,7 @@ export interface ConnectPorts {
 }
 
 /** Counts connections by host name. */
-export interface Reach {
+interface Reach {
   readonly note: (hostname: string, addresses: readonly ResolvedAddress[]) => void;
   /** Returns whether all addresses of this name were public at every connection so far. */
   readonly isPublic: (hostname: string) => boolean;
@@ -49,16 +49,24 @@ type Check = (hostname: string, addresses: readonly ResolvedAddress[]) => void;
 
 type CreateCheck = (policy: AddressPolicy) => Check;
 
+/** Checks by protocol. */
+type Checks = ReadonlyMap<string, CreateCheck>;
+
+interface Target {
+  readonly protocol: string;
+  readonly hostname: string;
+}
+
 const WITH_TLS: CreateCheck = (policy) => (hostname, addresses) => assertAcceptable(policy, hostname, addresses);
 const WITHOUT_TLS: CreateCheck = (policy) => (hostname, addresses) => assertAllowed(policy, hostname, addresses);
 
-const CHECKS: ReadonlyMap<string, CreateCheck> = new Map([
+const CHECKS: Checks = new Map([
   ['https:', WITH_TLS],
   ['http:', WITHOUT_TLS],
 ]);
 
 /** Protocols of connections that a library opens itself, with the look-up of `createGuard`. */
-const GUARDED: ReadonlyMap<string, CreateCheck> = new Map([
+const GUARDED: Checks = new Map([
   ['amqps:', WITH_TLS],
   ['amqp:', WITHOUT_TLS],
   ['smtps:', WITH_TLS],
@@ -74,17 +82,8 @@ export interface ConnectionGuard {
  * Returns the guard of a connection that a library opens itself.
  * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
  */
-export async function createGuard(
-  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
-  { protocol, hostname: given }: { readonly protocol: string; readonly hostname: string },
-): Promise<ConnectionGuard> {
-  const check = GUARDED.get(protocol)?.(ports.policy);
-  if (check === undefined) throw noProtocolForCalls(protocol);
-  const hostname = withoutBrackets(given);
-  const family = isIP(hostname);
-  if (family === 0) await resolveChecked(ports.lookup, check, hostname);
-  else check(hostname, [{ address: hostname, family }]);
-  return { lookup: createCheckedLookup(ports.lookup, check) };
+export async function createGuard(ports: ConnectPorts, target: Target): Promise<ConnectionGuard> {
+  return { lookup: createCheckedLookup(ports.lookup, await checkNow(ports, GUARDED, target)) };
 }
 
 /**
@@ -115,16 +114,19 @@ export function createPinnedConnect(ports: ConnectPorts): buildConnector.connect
  * because every new connection is checked again.
  * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
  */
-export async function assertMayConnect(
-  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
-  target: { readonly protocol: string; readonly hostname: string },
-): Promise<void> {
-  const check = CHECKS.get(target.protocol)?.(ports.policy);
+export async function assertMayConnect(ports: ConnectPorts, target: Target): Promise<void> {
+  await checkNow(ports, CHECKS, target);
+}
+
+/** Returns the check of the protocol, after the target has passed it. */
+async function checkNow(ports: ConnectPorts, checks: Checks, target: Target): Promise<Check> {
+  const check = checks.get(target.protocol)?.(ports.policy);
   if (check === undefined) throw noProtocolForCalls(target.protocol);
   const hostname = withoutBrackets(target.hostname);
   const family = isIP(hostname);
   if (family === 0) await resolveChecked(ports.lookup, check, hostname);
   else check(hostname, [{ address: hostname, family }]);
+  return check;
 }
 
 /** Removes the brackets of an IPv6 address in a URL. */

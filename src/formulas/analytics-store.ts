@@ -9,7 +9,7 @@ export interface AnalyticsScope {
 }
 
 /** Counts of one interval. */
-export interface ExecutionTally {
+interface ExecutionTally {
   /** The beginning of the interval. */
   readonly atMs: number;
   readonly count: number;
@@ -17,12 +17,12 @@ export interface ExecutionTally {
   readonly failed: number;
 }
 
-export interface AccountTally extends ExecutionTally {
+interface AccountTally extends ExecutionTally {
   readonly accountId: number;
   readonly accountName: string;
 }
 
-export interface InstanceTally extends ExecutionTally {
+interface InstanceTally extends ExecutionTally {
   readonly formulaInstanceId: number;
   /** Null: the instance was deleted. */
   readonly formulaInstanceName: string | null;
@@ -30,7 +30,7 @@ export interface InstanceTally extends ExecutionTally {
 }
 
 /** Measurements of the steps of the executions that began in one interval. Times are means in milliseconds. */
-export interface StepTally {
+interface StepTally {
   readonly atMs: number;
   readonly count: number;
   readonly executionTime: number;
@@ -41,13 +41,13 @@ export interface StepTally {
 }
 
 /** Executions that have not ended, and planned retries. */
-export interface OpenExecutions {
+interface OpenExecutions {
   readonly pending: number;
   readonly queued: number;
   readonly retry: number;
 }
 
-export interface PlannedRetry {
+interface PlannedRetry {
   readonly executionId: number;
   readonly formulaInstanceId: number;
   readonly attempt: number;
@@ -63,8 +63,6 @@ const COUNTS = `count(*)::bigint as count, count(*) filter (where e.status = 'su
   count(*) filter (where e.status = 'failed')::bigint as failed`;
 const WITHIN = `e.account_id = any(:accountIds::bigint[]) and e.created_at >= to_timestamp(:fromMs::double precision / 1000)
   and e.created_at < to_timestamp(:toMs::double precision / 1000)`;
-
-export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 
 /** The statements that count executions. Each reads a period of some accounts by the key of the table. */
 export function createAnalyticsStore(via: Knex) {

@@ -2,12 +2,12 @@ import type { PoolShares } from '../db/pool-shares.ts';
 import { type AnalyticsScope, createAnalyticsStore } from './analytics-store.ts';
 
 /** A period of whole intervals. */
-export type AnalyticsPeriod = Omit<AnalyticsScope, 'accountIds'>;
+type AnalyticsPeriod = Omit<AnalyticsScope, 'accountIds'>;
 
 export type FormulaAnalytics = ReturnType<typeof createFormulaAnalytics>;
 
 /** Counts and measures the executions of an account. */
-export function createFormulaAnalytics({ shares }: { readonly shares: Pick<PoolShares, 'list'> }) {
+export function createFormulaAnalytics({ shares }: { readonly shares: PoolShares }) {
   const read = <Result>(
     accountId: number,
     query: (store: ReturnType<typeof createAnalyticsStore>) => Promise<Result>,

@@ -11,7 +11,7 @@ import { readInstanceId } from './variables.ts';
 export const EMAIL = 'notification.email';
 export const WEBHOOK_URL = 'notification.webhook.url';
 export const API = 'api';
-export const TIME_TO_LIVE = 'formula.instance.time.to.live';
+const TIME_TO_LIVE = 'formula.instance.time.to.live';
 const SETTINGS: readonly string[] = [EMAIL, WEBHOOK_URL, API, TIME_TO_LIVE];
 
 const MOST_VALUES = 500;
@@ -186,7 +186,7 @@ export interface ElementInstance {
 }
 
 /** The data that the values of variables are checked against. */
-export interface ValueContext {
+interface ValueContext {
   readonly formula: Pick<Formula, 'configuration'>;
   /** The element instances of the organization among those that are named. */
   readonly elementInstances: ReadonlyMap<number, ElementInstance>;

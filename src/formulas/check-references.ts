@@ -2,7 +2,7 @@ import { cutText, suggest } from '../errors.ts';
 import type { FormulaContent } from './model.ts';
 
 /** A reference of a text to a variable or a step that is not there. */
-export interface MissingReference {
+interface MissingReference {
   /** The reference with its braces. */
   readonly text: string;
   readonly message: string;

@@ -14,7 +14,7 @@ const LONGEST_URI = 255;
 const URI = /^(?:\/[\w.~-]+)+$/;
 
 /** Returns why a path cannot be that of a resource, as the end of a sentence. Undefined: it can. */
-export function findUriFault(uri: string, findUse: FindUse): string | undefined {
+function findUriFault(uri: string, findUse: FindUse): string | undefined {
   if (uri.length > LONGEST_URI) return `must have at most ${LONGEST_URI} characters.`;
   if (!URI.test(uri) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(uri))
     return 'must be a path such as /sync, of letters, digits, -, _, . and ~.';

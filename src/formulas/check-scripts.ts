@@ -5,7 +5,7 @@ import type { StepDraft } from './draft.ts';
 import type { EngineName } from './model.ts';
 
 /** Names of the arguments of a script of a formula, before `done`. */
-export const SCRIPT_PARAMETERS: readonly string[] = ['trigger', 'steps', 'info', 'config'];
+const SCRIPT_PARAMETERS: readonly string[] = ['trigger', 'steps', 'info', 'config'];
 
 /** Characters that are parsed before others have their turn. */
 const AT_ONCE = 64 * 1024;

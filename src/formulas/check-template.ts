@@ -26,7 +26,7 @@ export type TemplateValues = Pick<
 >;
 
 /** A template as a request gives it. */
-export interface TemplateDraft {
+interface TemplateDraft {
   readonly values: TemplateValues;
   readonly content: ContentDraft;
 }
@@ -248,7 +248,7 @@ export function assertWhole({ values, content }: TemplateDraft, pointers: WholeP
 }
 
 /** @throws AppError CONFLICT */
-export function assertOneOfEachKey(variables: readonly VariableDraft[]): void {
+function assertOneOfEachKey(variables: readonly VariableDraft[]): void {
   const keys = new Set<string>();
   for (const [index, { key }] of variables.entries()) {
     if (keys.has(key)) throw keyTaken(key, pointer('body', 'configuration', String(index), 'key'));

@@ -41,12 +41,3 @@ export function withIds(draft: ContentDraft, before: FormulaContent, newIds: rea
 }
 
 export const NO_CONTENT: FormulaContent = { configuration: [], triggers: [], steps: [] };
-
-/** Returns a content without ids. */
-export function withoutIds({ configuration, triggers, steps }: FormulaContent): ContentDraft {
-  return {
-    configuration: configuration.map(({ id: _, ...one }) => one),
-    triggers: triggers.map(({ id: _, ...one }) => one),
-    steps: steps.map(({ id: _, ...one }) => one),
-  };
-}

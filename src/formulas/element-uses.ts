@@ -16,8 +16,8 @@ export interface ElementUse {
   readonly named: NamedFields;
 }
 
-export interface ElementUsePorts {
-  readonly programs: Pick<Programs, 'get' | 'listRunning'>;
+interface ElementUsePorts {
+  readonly programs: Programs;
   /** Leaves out formula instances of other accounts whose owners have no right in this one. */
   readonly listAllowed: Triggers['listAllowed'];
 }

@@ -39,9 +39,9 @@ export type InstanceChange = Pick<
 >;
 
 /** The effect of a change of a formula on its instances. */
-export type InstanceRefresh = FormulaInstanceKey & Pick<StoredInstance, 'elementInstanceIds' | 'nextDue' | 'warning'>;
+type InstanceRefresh = FormulaInstanceKey & Pick<StoredInstance, 'elementInstanceIds' | 'nextDue' | 'warning'>;
 
-export interface InstanceSelection extends Selection {
+interface InstanceSelection extends Selection {
   readonly formulaId?: number | undefined;
   readonly elementInstanceId?: number | undefined;
   readonly searchText?: string | undefined;

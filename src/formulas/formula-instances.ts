@@ -11,7 +11,6 @@ import type { Instances } from '../instances/instances.ts';
 import { createFaults, type Faults } from '../mappings/faults.ts';
 import type { Platform } from '../platform.ts';
 import { changedMeanwhile, missing } from '../shared-errors.ts';
-import type { FormulaCaller } from './caller.ts';
 import { announceChange } from './changes.ts';
 import {
   API,
@@ -39,15 +38,16 @@ import {
 } from './formula-instances-store.ts';
 import type { Formula, FormulaInstanceKey, Variable } from './model.ts';
 import { scheduleWarning } from './refresh.ts';
+import type { FormulaCaller } from './templates.ts';
 import { noFormula, type Templates } from './templates.ts';
 import { triggerInstanceId, variablesIn } from './variables.ts';
 
-export type FormulaInstancePlatform = Pick<Platform, 'knex' | 'notifier' | 'clock' | 'egress'> & {
+type FormulaInstancePlatform = Pick<Platform, 'knex' | 'notifier' | 'clock' | 'egress'> & {
   readonly shares: Pick<Platform['shares'], 'list'>;
 };
 
-export interface FormulaInstanceNeighbours {
-  readonly templates: Pick<Templates, 'get' | 'findVisible'>;
+interface FormulaInstanceNeighbours {
+  readonly templates: Templates;
   readonly instances: Pick<Instances, 'get'>;
   readonly findUse: FindUse;
   /** Minimum time between two firings of a schedule, in milliseconds. */
@@ -65,7 +65,7 @@ export interface FormulaInstanceQuery {
 }
 
 /** An instance of a formula, as paths name it. */
-export interface OfFormula {
+interface OfFormula {
   readonly formulaId: number;
   readonly id: number;
 }
@@ -360,7 +360,7 @@ export function createFormulaInstances(
 }
 
 /** Deactivates the formula instances that name a deleted element instance, in the transaction of its deletion. */
-export type NoteElementRemoval = (via: Knex, elementInstance: { readonly id: number }) => Promise<void>;
+type NoteElementRemoval = (via: Knex, elementInstance: { readonly id: number }) => Promise<void>;
 
 export function createNoteElementRemoval({ notifier }: Pick<Platform, 'notifier'>): NoteElementRemoval {
   return async (via, { id }) => {

@@ -1,12 +1,14 @@
 import { createPartitions } from '../db/partitions.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import { createAnnouncement } from '../events/sweep/announcement.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
 import { findElementUses } from './element-uses.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
+import type { EndStatus } from './executions/model.ts';
 import { createResourceResponses } from './executions/resource-responses.ts';
 import { createResponseStore } from './executions/response-store.ts';
 import { createRunStore } from './executions/run-store.ts';
@@ -17,7 +19,6 @@ import {
   type ExecutionWorkerOptions,
   WORKER_OPTIONS,
 } from './executions/worker.ts';
-import { createFormulaMetrics } from './formula-metrics.ts';
 import { createMailer, type MailSettings } from './notices/mailer.ts';
 import { createTeller } from './notices/teller.ts';
 import type { CallApi } from './ports.ts';
@@ -54,7 +55,7 @@ export interface FormulaOptions extends ExecutionWorkerOptions {
 
 /** Neighbours that are built before formulas. */
 export interface FormulaNeighbours {
-  readonly notifications: Pick<Notifications, 'prepare' | 'prepareEvent'>;
+  readonly notifications: Notifications;
   readonly mayWorkIn: MayWorkIn;
   /** Called for each execution that ends. */
   readonly noteEnded: (accountId: number) => void;
@@ -211,6 +212,28 @@ export function composeFormulas(
       await partitions.ensure();
       await partitions.expire();
       await responseStore.purge(new Date(clock.now() - KEEP_RESPONSES_MS));
+    },
+  };
+}
+
+/** Creates the metrics of the engine of formulas. */
+function createFormulaMetrics(metrics: Metrics) {
+  let countRunning = () => 0;
+  const ended = metrics.counter<'status'>({
+    name: 'causeway_formula_executions_ended_total',
+    help: 'Executions of formulas that this process ended, by status: success, failed, retry (it runs again later), cancelled.',
+    labelNames: ['status'],
+  });
+  metrics.gauge({
+    name: 'causeway_formula_executions_running',
+    help: 'Executions of formulas that this process runs.',
+    collect: (gauge) => gauge.set(countRunning()),
+  });
+  return {
+    ended: (status: EndStatus) => ended.inc({ status }),
+    /** Sets how the executions of this process are counted. */
+    observe: (count: () => number) => {
+      countRunning = count;
     },
   };
 }

@@ -1,19 +1,19 @@
 import { listPage, type PageQuery } from '../db/listing.ts';
 import type { Platform } from '../platform.ts';
 import { missing } from '../shared-errors.ts';
-import type { FormulaCaller } from './caller.ts';
 import { cronOf } from './derived.ts';
 import type { FormulaInstances } from './formula-instances.ts';
 import { createJobStore, FILTERABLE_JOB, type StoredFormulaJob } from './job-store.ts';
 import type { FormulaInstanceKey } from './model.ts';
+import type { FormulaCaller } from './templates.ts';
 
 /** A formula instance that a schedule starts. */
 export interface FormulaJob extends Omit<StoredFormulaJob, 'trigger' | 'configuration'> {
   readonly cron: string;
 }
 
-export interface FormulaJobPorts {
-  readonly formulaInstances: Pick<FormulaInstances, 'deactivate'>;
+interface FormulaJobPorts {
+  readonly formulaInstances: FormulaInstances;
 }
 
 /** Shows the schedules of an account as jobs (formulas.md, 15). */

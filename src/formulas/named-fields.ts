@@ -13,7 +13,7 @@ export interface NamedFields {
 
 type Node = Trigger | Step;
 
-export interface NamedFieldsInput {
+interface NamedFieldsInput {
   readonly trigger: Trigger | undefined;
   readonly steps: readonly Step[];
   /** Returns the object whose records the requests of a node read or write; undefined where a run decides it. */

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
-import { createAnnouncedCache } from '../db/announced-cache.ts';
-import { createLoadingCache } from '../db/loading-cache.ts';
+import { createAnnouncedCache, createLoadingCache } from '../db/caches.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { FormulaContent, FormulaKey, Step, Trigger } from './model.ts';
 import { createProgramStore, type StoredFormulaInstance } from './program-store.ts';

@@ -18,7 +18,7 @@ export class ReferenceFault extends Error {
 }
 
 /** Converts a value that becomes part of a text. */
-export type Encode = (text: string) => string;
+type Encode = (text: string) => string;
 
 const REFERENCE = /\$\{([^{}]*)\}/g;
 const WHOLE = /^\$\{([^{}]*)\}$/;

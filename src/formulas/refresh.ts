@@ -5,7 +5,7 @@ import type { Formula } from './model.ts';
 /** Number of instances that are read at a time. */
 const PART = 1_000;
 
-export interface FormulaRefresh {
+interface FormulaRefresh {
   readonly before: Formula;
   readonly after: Formula;
   /** Minimum time between two firings of a schedule, in milliseconds. */

@@ -31,11 +31,11 @@ export interface NotedRequest extends RequestPath {
   readonly isInner: boolean;
 }
 
-export interface RequestTriggerPorts {
+interface RequestTriggerPorts {
   readonly triggers: Pick<Triggers, 'ofRequests' | 'listAllowed'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Called after the response of a request whose executions are stored. */
   readonly wake: () => void;

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** The formula that a method and a path of an account name. */
-export interface FoundResource {
+interface FoundResource {
   /** The instance whose setting `api` has this method and path. */
   readonly ownInstanceId: number | null;
   /** Templates with this method and path that the account sees, its own first. */

@@ -12,7 +12,7 @@ import { ORIGIN_HEADER } from './steps/api-requests.ts';
 import { showHeaders } from './steps/request-parts.ts';
 
 /** A request to a formula that is a resource. */
-export interface ResourceInput {
+interface ResourceInput {
   readonly method: string;
   readonly path: string;
   readonly query: unknown;
@@ -24,17 +24,17 @@ export interface ResourceInput {
 }
 
 /** The response that an execution makes. */
-export interface ResourceResponse {
+interface ResourceResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-export interface ResourcePorts {
+interface ResourcePorts {
   readonly store: ResourceStore;
-  readonly responseStore: Pick<ResponseStore, 'findFault'>;
-  readonly executions: Pick<Executions, 'startAwaited'>;
-  readonly responses: Pick<ResourceResponses, 'wait'>;
-  readonly programs: Pick<Programs, 'hasResource'>;
+  readonly responseStore: ResponseStore;
+  readonly executions: Executions;
+  readonly responses: ResourceResponses;
+  readonly programs: Programs;
   /** Milliseconds that a request waits for the end of its execution. */
   readonly timeoutMs: number;
 }

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 
 /** The times of a cron expression. */
-export interface CronSchedule {
+interface CronSchedule {
   /** Returns the first time after a moment. Undefined: there is none any more. */
   readonly nextAfter: (after: Date) => Date | undefined;
   /** Milliseconds between the two firings that are closest to each other; infinite for a schedule that fires once a day or less. */
@@ -9,7 +9,7 @@ export interface CronSchedule {
 }
 
 /** A text that is no cron expression. The message continues a sentence that names the text. */
-export class CronError extends Error {
+class CronError extends Error {
   override readonly name = 'CronError';
 }
 

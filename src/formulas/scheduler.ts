@@ -10,8 +10,8 @@ import type { Programs } from './programs.ts';
 import { nextRun } from './schedule.ts';
 import { resolveProperty, toExecution } from './triggers.ts';
 
-export interface SchedulerPorts {
-  readonly programs: Pick<Programs, 'get'>;
+interface SchedulerPorts {
+  readonly programs: Programs;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
@@ -28,8 +28,6 @@ const BATCH = 100;
 /** Milliseconds between two checks of the database: at least while a due instance is locked by another process, and at most. */
 const LOOKS = { gatherMs: 20, lookMs: 30_000 };
 const TRIGGER: readonly StepValue[] = [[['type'], 'scheduled']];
-
-export type Scheduler = ReturnType<typeof createScheduler>;
 
 /**
  * Starts formula instances by the clock. The time of the next start is a column of the instance, so any process starts it, and a time that

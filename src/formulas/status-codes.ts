@@ -1,5 +1,5 @@
 /** The first and the last code of a range. */
-export type CodeRange = readonly [from: number, to: number];
+type CodeRange = readonly [from: number, to: number];
 
 const LONGEST = 500;
 const CODE = /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/;

@@ -1,25 +1,20 @@
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import { missing } from '../shared-errors.ts';
-import type { FormulaCaller } from './caller.ts';
 import type { GivenPart } from './check-step.ts';
 import { keyTaken, readStepBody, readTriggerBody, readVariableBody, type WholePointers } from './check-template.ts';
 import { createFormulaInstanceStore } from './formula-instances-store.ts';
 import type { Formula, FormulaContent, Node, Step, Trigger, Variable } from './model.ts';
+import type { FormulaCaller } from './templates.ts';
 import { contentOf, type Templates, valuesOf } from './templates.ts';
 import type { FormulaView, TemplateStore } from './templates-store.ts';
 import { renameVariable } from './variables.ts';
-
-export type TemplateParts = ReturnType<typeof createTemplateParts>;
 
 /** Pointers for faults of the whole template in the body of a step, and in that of a trigger. */
 const OF_STEP: WholePointers = { uri: ['body'], steps: ['body', 'onSuccess'] };
 const OF_TRIGGER: WholePointers = { uri: ['body', 'type'], steps: ['body', 'onSuccess'] };
 
 /** Creates the changes of single parts of a formula: its variables, its trigger and its steps. */
-export function createTemplateParts(
-  { get, update }: Pick<Templates, 'get' | 'update'>,
-  limits: { readonly leastScheduleMs: number },
-) {
+export function createTemplateParts({ get, update }: Templates, limits: { readonly leastScheduleMs: number }) {
   /** Changes the content, and returns a part of it. */
   async function updateContent<Part>(
     caller: FormulaCaller,

@@ -10,7 +10,7 @@ import { createValidation } from './validation.ts';
 
 export { createNoteElementRemoval } from './formula-instances.ts';
 
-export interface TemplateRoomNeighbours {
+interface TemplateRoomNeighbours {
   readonly registry: Pick<Registry, 'connectors'>;
   readonly instances: Pick<Instances, 'get'>;
   /** Names that paths of the platform begin with. */

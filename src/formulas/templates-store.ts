@@ -12,7 +12,7 @@ export interface FormulaView {
   readonly seesAll: boolean;
 }
 
-export interface FormulaSelection extends Selection {
+interface FormulaSelection extends Selection {
   /** Restricts the list to formulas that this one can call. */
   readonly callableBy?: number | undefined;
 }

@@ -6,7 +6,6 @@ import { AppError, invalidRequest, pointer } from '../errors.ts';
 import { createFaults } from '../mappings/faults.ts';
 import type { Platform } from '../platform.ts';
 import { missing } from '../shared-errors.ts';
-import type { FormulaCaller } from './caller.ts';
 import { announceChange } from './changes.ts';
 import type { FindUse } from './check-resource.ts';
 import { checkScripts } from './check-scripts.ts';
@@ -32,19 +31,26 @@ import {
   type TemplateStore,
 } from './templates-store.ts';
 
+/** The user who changes formulas or formula instances, with what the user sees. */
+export interface FormulaCaller extends FormulaView {
+  readonly userId: number;
+  /** Whether variables may name element instances of other accounts of the organization. */
+  readonly mayNameAll: boolean;
+}
+
 /** The parts of the platform that formulas use. */
-export interface TemplatePlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
+interface TemplatePlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
   readonly shares: Pick<Platform['shares'], 'list'>;
 }
 
-export interface TemplateNeighbours {
+interface TemplateNeighbours {
   /** Minimum time between two firings of a schedule, in milliseconds. */
   readonly leastScheduleMs: number;
   readonly findUse: FindUse;
   readonly noteCreated: (accountId: number) => void;
 }
 
-export interface TemplateQuery {
+interface TemplateQuery {
   readonly where?: string | undefined;
   readonly callableBy?: number | undefined;
   readonly isAbridged: boolean;
@@ -53,14 +59,14 @@ export interface TemplateQuery {
 }
 
 /** A change of a locked formula, with its store in the transaction. */
-export interface TemplateChange {
+interface TemplateChange {
   readonly before: Formula;
   readonly store: TemplateStore;
   readonly via: Knex;
 }
 
 /** The state of a formula after a change. */
-export interface ChangedTemplate {
+interface ChangedTemplate {
   readonly values: TemplateValues;
   readonly content: FormulaContent;
   /** Pointers for faults of the whole template. */

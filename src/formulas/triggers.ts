@@ -26,7 +26,7 @@ interface TargetIndex {
   readonly requests: ReadonlyMap<number, readonly RequestTarget[]>;
 }
 
-export interface RequestTarget extends Target {
+interface RequestTarget extends Target {
   readonly method: string;
   /** Matches the path of a request below the base path. */
   readonly path: RegExp;
@@ -34,7 +34,7 @@ export interface RequestTarget extends Target {
 
 const TEXT = { type: 'string', nullable: true } as const satisfies FieldSpec;
 /** Fields of an event that `where` of an event trigger may name. */
-export const EVENT_FIELDS = {
+const EVENT_FIELDS = {
   fields: {
     objectType: TEXT,
     eventType: TEXT,
@@ -50,7 +50,7 @@ const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', '
 /** Starts only formulas whose trigger names it, because it is about no record. */
 const SCHEMA_CHANGED = 'schema.changed';
 
-export interface TriggerPorts {
+interface TriggerPorts {
   readonly programs: Pick<Programs, 'get' | 'listRunning'>;
   readonly startLimit: StartLimit;
   readonly mayWorkIn: MayWorkIn;

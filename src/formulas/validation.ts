@@ -8,7 +8,7 @@ import type { Templates } from './templates.ts';
 import type { FormulaView } from './templates-store.ts';
 
 /** Something to look at in a formula. Executions fail at an error. */
-export interface Finding {
+interface Finding {
   readonly path: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -46,13 +46,8 @@ const MOST_FINDINGS = 500;
 /** Levels of objects and arrays in properties that are looked at. */
 const MOST_DEPTH = 20;
 
-export type Validation = ReturnType<typeof createValidation>;
-
 /** Creates the validation of formulas. */
-export function createValidation(
-  { get, findVisible }: Pick<Templates, 'get' | 'findVisible'>,
-  { now }: { readonly now: () => Date },
-) {
+export function createValidation({ get, findVisible }: Templates, { now }: { readonly now: () => Date }) {
   return {
     /**
      * Returns everything that executions of a formula would fail on, and what is probably not intended.

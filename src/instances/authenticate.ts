@@ -21,14 +21,14 @@ import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector, TOKEN_KEYS } from '.
 import type { TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
 import { assertGivenValues } from './oauth/values.ts';
 
-export interface AuthenticateNeighbours extends ConnectNeighbours {
+interface AuthenticateNeighbours extends ConnectNeighbours {
   readonly client: ProviderClient;
-  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce' | 'use'>;
-  readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
+  readonly authorizations: Authorizations;
+  readonly tokens: Tokens;
 }
 
 /** Settings as the caller sent them, with the data to authenticate them. */
-export interface GivenCredentials {
+interface GivenCredentials {
   readonly caller: AuthorizationCaller;
   readonly given: Readonly<Record<string, unknown>>;
   /** Earlier settings. They stay unless new values are given. */

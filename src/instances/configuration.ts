@@ -3,9 +3,9 @@ import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { type AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
+import type { PlatformField } from './event-settings.ts';
 import { EVENT_FIELDS } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
-import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
 
 /** The text that replaces a secret in responses. Callers may send it back. */

@@ -1,5 +1,9 @@
-import type { Config, Connector } from '../connector/contract.ts';
-import type { PlatformField } from './platform-field.ts';
+import type { Config, ConfigField, Connector } from '../connector/contract.ts';
+
+/** A configuration key of every element. Unlike the keys of connectors, its value may be an object, which its room checks. */
+export interface PlatformField extends Omit<ConfigField, 'type'> {
+  readonly type: ConfigField['type'] | 'object';
+}
 
 export const EVENTS_ENABLED = 'event.notification.enabled';
 export const CALLBACK_URL = 'event.notification.callback.url';
@@ -96,6 +100,6 @@ export function wantsRegistration({ webhooks }: Connector, config: Config): bool
   return webhooks?.registration !== undefined && isEnabled && vendorType === 'webhook';
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,6 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { ANNOUNCED_LIMITS } from '../db/announced-cache.ts';
-import { createLoadingCache } from '../db/loading-cache.ts';
+import { ANNOUNCED_LIMITS, createLoadingCache } from '../db/caches.ts';
 import { isAppError } from '../errors.ts';
 import type { EventSource, FindSource } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
@@ -9,9 +8,9 @@ import { assertUsable, type Instance } from './instance.ts';
 import { namedObjects } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 
-export interface SourceNeighbours {
-  readonly records: Pick<InstanceRecords, 'get' | 'onForgotten'>;
-  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+interface SourceNeighbours {
+  readonly records: InstanceRecords;
+  readonly accounts: Accounts;
 }
 
 /** An instance as webhooks of its provider find it. */
@@ -46,10 +45,7 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
 }
 
 /** Creates the lookup of event sources. It caches them, because each event needs one. */
-export function createSources(
-  { notifier }: Pick<Platform, 'notifier'>,
-  { records, accounts }: SourceNeighbours,
-): FindSource {
+export function createSources({ notifier }: Platform, { records, accounts }: SourceNeighbours): FindSource {
   const sources = createLoadingCache<EventSource>({
     ...ANNOUNCED_LIMITS,
     load: async (key) => {

@@ -24,7 +24,7 @@ export interface InstanceRoomNeighbours {
   /** Base URL of the simulators; undefined if they don't run. */
   readonly simulatorsUrl: string | undefined;
   readonly notifications: Pick<Notifications, 'prepare'>;
-  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+  readonly accounts: Accounts;
   readonly assertActive: InstanceNeighbours['assertActive'];
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
   readonly shortestPollMs: number;
@@ -39,7 +39,7 @@ export interface InstanceRoom {
   readonly instances: Instances;
   readonly proxies: Proxies;
   readonly authorizations: Authorizations;
-  readonly tokens: Pick<Tokens, 'of' | 'close'>;
+  readonly tokens: Tokens;
   readonly findSource: FindSource;
   readonly findWebhookInstance: FindWebhookInstance;
   /** Maintenance jobs that run on a schedule, for all accounts. */

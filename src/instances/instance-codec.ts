@@ -12,10 +12,7 @@ import type { InstanceRow } from './store.ts';
 /** Converts between instances and their rows, in which secrets are encrypted for that row alone. */
 export type InstanceCodec = ReturnType<typeof createInstanceCodec>;
 
-export function createInstanceCodec(
-  { keyring, log }: Pick<Platform, 'keyring' | 'log'>,
-  registry: Pick<Registry, 'findConnector'>,
-) {
+export function createInstanceCodec({ keyring, log }: Platform, registry: Registry) {
   /** Returns undefined for a value that cannot be decrypted, so that other rows are not affected. */
   function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
     try {

@@ -49,16 +49,16 @@ export interface NewInstance {
 }
 
 /** Selection and order of a list of instances. `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
-export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
+type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
 
-export interface InstancePage {
+interface InstancePage {
   readonly instances: readonly Instance[];
   /** Position at which the next page begins; absent after the last page. */
   readonly next?: InstanceListPosition;
 }
 
 /** The user who changes an instance. The user who creates it owns it. */
-export type InstanceCaller = AuthorizationCaller;
+type InstanceCaller = AuthorizationCaller;
 
 /** Statements that run in the transaction of a change of an instance. If they throw, the change is rolled back. */
 export type AlongWith = (via: Knex, instance: Instance) => Promise<void>;
@@ -69,7 +69,7 @@ type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<voi
 
 /** Ports through which instances register webhooks and send events. */
 export interface InstanceNeighbours {
-  readonly registry: Pick<Registry, 'getConnector'>;
+  readonly registry: Registry;
   readonly store: InstanceStore;
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
@@ -90,7 +90,7 @@ export interface InstanceNeighbours {
   /** Changes what names an instance, in the transaction of its deletion. */
   readonly noteRemoved: (via: Knex, instance: InstanceKey) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
-  readonly mappings: Pick<Mappings, 'inForce' | 'inForceForElement'>;
+  readonly mappings: Mappings;
 }
 
 /** An instance, or the account in which one is created. */
@@ -113,14 +113,7 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  {
-    knex,
-    keys,
-    shares,
-    random,
-    egress,
-    notifier,
-  }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress' | 'notifier'>,
+  { knex, keys, shares, random, egress, notifier }: Platform,
   {
     registry,
     store,

@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
-import { ANNOUNCED_LIMITS } from '../db/announced-cache.ts';
+import { ANNOUNCED_LIMITS, createLoadingCache, createSecretCache } from '../db/caches.ts';
 import { onCommit } from '../db/change.ts';
-import { createLoadingCache } from '../db/loading-cache.ts';
-import { createSecretCache } from '../db/secret-cache.ts';
 import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
 import type { Platform } from '../platform.ts';
 import { type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
@@ -15,11 +13,11 @@ export type InstanceRecords = ReturnType<typeof createInstanceRecords>;
 
 type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls' | 'settingsVersion'>;
 
-export interface CredentialRefusal extends InstanceKey {
+interface CredentialRefusal extends InstanceKey {
   readonly reason: string;
 }
 
-export interface RecordNeighbours {
+interface RecordNeighbours {
   readonly store: InstanceStore;
   readonly codec: InstanceCodec;
   readonly notifications: Pick<Notifications, 'prepare'>;

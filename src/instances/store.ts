@@ -13,7 +13,7 @@ export interface InstanceRow extends RowWith<'instance', typeof COLUMNS> {
 }
 
 /** Columns of a new instance that the database does not set itself. */
-export type NewInstanceRow = RowOf<
+type NewInstanceRow = RowOf<
   'instance',
   | 'account_id'
   | 'id'

@@ -31,7 +31,7 @@ export interface MappingChange {
 }
 
 /** The result of a change, with its entry in the audit log. */
-export interface Changed<Result> {
+interface Changed<Result> {
   readonly result: Result;
   readonly note: ChangeNote;
 }
@@ -45,7 +45,7 @@ export type ChangeMappings = <Result>(
 /** Returns the function for changes. They hold from the next request on, in every process. */
 export function createChangeMappings(
   { knex, notifier }: Pick<Platform, 'knex' | 'notifier'>,
-  known: Pick<KnownMappings, 'changed'>,
+  known: KnownMappings,
 ): ChangeMappings {
   return async (organizationId, work) => {
     const inTransaction = async (via: Knex) => {

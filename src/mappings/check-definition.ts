@@ -95,7 +95,7 @@ export function checkIdentity(body: Readonly<Record<string, unknown>>, of: BodyO
 }
 
 /** A field of a body with the level that it names. */
-export interface GivenField<Field> {
+interface GivenField<Field> {
   readonly field: Field;
   readonly level: Level | undefined;
   /** Index of the field in the list. */

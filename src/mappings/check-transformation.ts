@@ -1,4 +1,5 @@
 import type { Connector } from '../connector/contract.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import { suggest } from '../errors.ts';
 import {
   type BodyOf,
@@ -22,7 +23,7 @@ import {
 } from './model.ts';
 
 /** Maximum size of a script in bytes. */
-export const MOST_SCRIPT_BYTES = 64 * 1024;
+const MOST_SCRIPT_BYTES = 64 * 1024;
 
 const LONGEST_NAME = 255;
 /** Scripts of one transformation in a file: at most one for each level. */
@@ -32,7 +33,7 @@ const SCRIPT_TYPES = ['application/javascript', 'text/javascript'];
 const MAKERS: readonly FieldEntry['type'][] = ['constant', 'join', 'first'];
 
 /** A fault of the syntax of a script. */
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly message: string;
   /** Offset in the script. */
   readonly position: number;
@@ -48,7 +49,7 @@ export interface GivenTransformation extends FieldsByLevel<TransformationField> 
   readonly script?: MappingScript;
 }
 
-export interface TransformationContext {
+interface TransformationContext {
   readonly connector: Connector;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
 }
@@ -124,8 +125,7 @@ function readField(
   if (path === undefined) return undefined;
   return {
     path,
-    ...(type !== undefined && { type }),
-    ...(vendorPath !== undefined && { vendorPath }),
+    ...defined({ type, vendorPath }),
     ...(typeof vendorType === 'string' && vendorType.length <= LONGEST_NAME && { vendorType }),
     ...(configuration.length > 0 && { configuration }),
   };

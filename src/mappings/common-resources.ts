@@ -11,7 +11,7 @@ import type { MappingStore, VisibleTo } from './store.ts';
 import { MOST_ROWS, type Visible } from './visible.ts';
 
 /** A definition with the fields of all levels that an account sees. */
-export interface CommonResource {
+interface CommonResource {
   readonly name: string;
   readonly fields: readonly AssociatedField[];
   /** Instances with a transformation of their own. */
@@ -21,27 +21,25 @@ export interface CommonResource {
 }
 
 /** A field with the level that it is stored at. */
-export interface AssociatedField extends DefinitionField {
+interface AssociatedField extends DefinitionField {
   readonly associatedLevel: Level;
   /** The id of the organization, the account or the instance. */
   readonly associatedId: number;
 }
 
-export interface CommonResourcePorts {
+interface CommonResourcePorts {
   readonly store: MappingStore;
   readonly visible: Visible;
   readonly changeMappings: ChangeMappings;
-  readonly registry: Pick<Registry, 'findConnector'>;
-  readonly definitions: Pick<Definitions, 'rename'>;
+  readonly registry: Registry;
+  readonly definitions: Definitions;
   readonly reservedNames: ReadonlySet<string>;
 }
-
-/** The service that shows and changes definitions with all their levels merged. */
-export type CommonResources = ReturnType<typeof createCommonResources>;
 
 /** Maximum number of levels, instances included, whose fields a resource shows. */
 const MOST_LEVELS = 200;
 
+/** Creates the service that shows and changes definitions with all their levels merged. */
 export function createCommonResources(ports: CommonResourcePorts) {
   const { store, visible, changeMappings, registry, definitions, reservedNames } = ports;
 

@@ -1,3 +1,4 @@
+import { defined } from '../connector/kit/kinds.ts';
 import { canonicalDecimal } from '../numbers/decimal.ts';
 import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { readDecimal, toJsonNumber } from '../numbers/number-value.ts';
@@ -96,17 +97,7 @@ export function abilities({
   onDemand,
   unlisted,
 }: PushedField) {
-  return {
-    ...(nullable !== undefined && { nullable }),
-    ...(required !== undefined && { required }),
-    ...(createable !== undefined && { createable }),
-    ...(updateable !== undefined && { updateable }),
-    ...(clearable !== undefined && { clearable }),
-    ...(custom !== undefined && { custom }),
-    ...(label !== undefined && { label }),
-    ...(onDemand !== undefined && { onDemand }),
-    ...(unlisted !== undefined && { unlisted }),
-  };
+  return defined({ nullable, required, createable, updateable, clearable, custom, label, onDemand, unlisted });
 }
 
 /** Returns one text for all spellings of a value, so that a filter on the text finds all of them. */

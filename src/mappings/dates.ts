@@ -5,7 +5,7 @@ import type { Value } from '../where/index.ts';
 type Moment = Extract<Value, { kind: 'date' | 'datetime' }>;
 
 /** A Java pattern in which a provider writes dates, read and written. A time without a zone is in UTC. */
-export interface DatePattern {
+interface DatePattern {
   /** The type of the values: `datetime` if the pattern has a time. */
   readonly type: 'date' | 'datetime';
   /** Returns the ISO 8601 text of a provider's text. Undefined for a text that the pattern would not write so. */

@@ -31,10 +31,10 @@ export interface IgnoredFields {
   readonly paths: readonly string[];
 }
 
-export interface DefinitionPorts {
+interface DefinitionPorts {
   readonly store: MappingStore;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Names that paths of the platform begin with. */
   readonly reservedNames: ReadonlySet<string>;
 }
@@ -176,7 +176,7 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
  * @returns the fields that the caller may not change
  * @throws AppError REQUEST_INVALID
  */
-export async function writeDefinition(
+async function writeDefinition(
   { store, touch }: MappingChange,
   { caller, owner, objectName, given, segments }: DefinitionWrite,
 ): Promise<readonly IgnoredFields[]> {

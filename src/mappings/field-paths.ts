@@ -2,7 +2,7 @@
 type Step = { readonly name: string } | { readonly items: string };
 
 /** Maximum number of members that a path leads through. */
-export const MOST_DEPTH = 10;
+const MOST_DEPTH = 10;
 const LONGEST_PATH = 255;
 
 /** A member: anything but the signs of paths, those of `where`, and control characters. */
@@ -31,7 +31,7 @@ export function findVendorPathFault(path: string): string | undefined {
 }
 
 /** A path that contains another one, and the type that it must have. */
-export interface Container {
+interface Container {
   readonly path: string;
   readonly type: 'object' | 'array';
 }

@@ -38,7 +38,7 @@ interface Askable {
 }
 
 /** A filter whose values a script may change. */
-export interface ChangeableFilter {
+interface ChangeableFilter {
   /** The comparisons in the fields of the provider, in the order of the filter. */
   readonly vendor: readonly FilterValue[];
   /** The comparisons as the caller wrote them, each at the position of what it becomes. */

@@ -19,7 +19,7 @@ export interface LevelMappings {
 }
 
 /** A transformation with its inherited fields. */
-export type MergedTransformation = Omit<MappingInForce, 'definition' | 'version'>;
+type MergedTransformation = Omit<MappingInForce, 'definition' | 'version'>;
 
 /**
  * Merges the mappings of all levels, the lowest first, to those that are in force. A transformation whose object has no definition is not in

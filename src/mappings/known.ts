@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { createAnnouncedCache } from '../db/caches.ts';
 import type { Platform } from '../platform.ts';
 import { hashOf, type LevelMappings, mergeMappings } from './in-force.ts';
 import type { Definition, MappingsInForce, Transformation } from './model.ts';
@@ -22,7 +22,7 @@ interface OwnerMappings {
 }
 
 /** An instance, or an account where a mapping is tried out without an instance. */
-export interface MappedAt {
+interface MappedAt {
   readonly organizationId: number;
   readonly accountId: number;
   readonly instanceId?: number | undefined;

@@ -1,5 +1,3 @@
-import type { ErrorDetail } from '../errors.ts';
-
 /**
  * Definitions and transformations as they are stored and shown (contract D17). A definition names an object and its fields in the words of
  * the caller. A transformation maps the fields of one provider object to those of a definition, for one element or one instance.
@@ -32,7 +30,7 @@ export interface Definition {
 }
 
 /** The directions of a mapping: from the provider (responses), and to the provider (requests). */
-export interface Directions {
+interface Directions {
   readonly fromVendor?: boolean;
   readonly toVendor?: boolean;
 }
@@ -126,6 +124,3 @@ export interface MappingsInForce {
   /** Names of definitions that no transformation maps on this element. */
   readonly unmapped: readonly string[];
 }
-
-/** A fault of a definition or a transformation, with the JSON pointer of the member. */
-export type MappingFault = ErrorDetail;

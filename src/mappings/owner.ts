@@ -6,13 +6,13 @@ export interface OrganizationOwner {
   readonly organizationId: number;
 }
 
-export interface AccountOwner {
+interface AccountOwner {
   readonly level: 'account';
   readonly organizationId: number;
   readonly accountId: number;
 }
 
-export interface InstanceOwner {
+interface InstanceOwner {
   readonly level: 'instance';
   readonly organizationId: number;
   readonly accountId: number;

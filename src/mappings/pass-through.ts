@@ -1,10 +1,11 @@
+import { defined } from '../connector/kit/kinds.ts';
 import { type FieldSpec, type PushedField, pushedField, type Queryable } from '../where/index.ts';
 import type { MappedField } from './mapped-field.ts';
 import type { MappingInForce } from './model.ts';
 import { isMany, type PathStep, parsePath } from './paths.ts';
 import { holdersOf } from './row-mapping.ts';
 
-export type LocalTest = (path: string) => string | undefined;
+type LocalTest = (path: string) => string | undefined;
 
 /** The members of the mapped record that a script may write, found in its syntax tree. */
 export interface ScriptWrites {
@@ -48,15 +49,7 @@ export function asLocal(field: MappedField, reason: string): MappedField {
 
 /** A field whose values may be others than the provider's. */
 function localSpec({ type, label, createable, updateable, unlisted, onDemand, custom }: FieldSpec): FieldSpec {
-  return {
-    type,
-    ...(label !== undefined && { label }),
-    ...(createable !== undefined && { createable }),
-    ...(updateable !== undefined && { updateable }),
-    ...(unlisted !== undefined && { unlisted }),
-    ...(onDemand !== undefined && { onDemand }),
-    ...(custom !== undefined && { custom }),
-  };
+  return defined({ type, label, createable, updateable, unlisted, onDemand, custom });
 }
 
 export function passThroughOf({ configuration }: MappingInForce): {

@@ -8,7 +8,7 @@ import type { Definition, DefinitionField, Level, Transformation } from './model
 import { type OrganizationOwner, type Owner, ownerKey } from './owner.ts';
 
 /** A stored definition. */
-export interface StoredDefinition extends Definition {
+interface StoredDefinition extends Definition {
   readonly id: number;
 }
 
@@ -19,7 +19,7 @@ export interface StoredTransformation extends Transformation {
 }
 
 /** Number of stored rows of a level, for its limits. */
-export interface Usage {
+interface Usage {
   readonly definitions: number;
   /** Characters of all definitions and transformations, as JSON. */
   readonly size: number;
@@ -49,7 +49,7 @@ export interface VisibleDefinition {
 }
 
 /** A transformation that an account sees: of an element or, with an id, of an instance. */
-export interface VisibleUse {
+interface VisibleUse {
   readonly objectName: string;
   readonly elementKey: string;
   readonly instanceId: number | null;
@@ -178,19 +178,16 @@ export function createMappingStore(knex: Knex) {
      * @returns the owners that had one
      */
     removeUses: async (owner: Owner, objectName: string): Promise<readonly Owner[]> => {
-      const owners = new Map<string, Owner>();
+      const owners = createOwners(owner);
       for (const [table, scope, columns] of scopesOf(owner)) {
         if (!table.endsWith('_transformation')) continue;
         const { rows } = await knex.raw<{ rows: Below[] }>(
           `delete from ${table} where object_name = :objectName and ${scope} returning ${columns}`,
           { ...idsOf(owner), objectName },
         );
-        for (const row of rows) {
-          const found = ownerOf(owner.organizationId, row);
-          owners.set(ownerKey(found), found);
-        }
+        owners.add(rows);
       }
-      return [...owners.values()];
+      return owners.list();
     },
 
     /** Returns the paths that transformations of an object map, at the level of the owner and below it. */
@@ -272,18 +269,15 @@ export function createMappingStore(knex: Knex) {
      */
     rename: async (owner: Owner, from: string, to: string, changedAt: Date): Promise<readonly Owner[]> => {
       const ids = { ...idsOf(owner), from, to, changedAt };
-      const owners = new Map<string, Owner>();
+      const owners = createOwners(owner);
       for (const [table, scope, columns] of scopesOf(owner)) {
         const { rows } = await knex.raw<{ rows: Below[] }>(
           `update ${table} set object_name = :to, changed_at = :changedAt where object_name = :from and ${scope} returning ${columns}`,
           ids,
         );
-        for (const row of rows) {
-          const found = ownerOf(owner.organizationId, row);
-          owners.set(ownerKey(found), found);
-        }
+        owners.add(rows);
       }
-      return [...owners.values()];
+      return owners.list();
     },
 
     /** Removes the definitions and transformations of a deleted account. */
@@ -338,6 +332,20 @@ function scopesOf(owner: Owner): readonly Scope[] {
     (table): Scope => [table, BELOW[owner.level], 'account_id as "accountId", instance_id as "instanceId"'],
   );
   return isOfOrganization(owner) ? [...OF_ORGANIZATION, ...ofAccounts] : ofAccounts;
+}
+
+/** Collects the owners of rows at the level of an owner and below it, each once. */
+function createOwners({ organizationId }: Owner) {
+  const owners = new Map<string, Owner>();
+  return {
+    add: (rows: readonly Below[]): void => {
+      for (const row of rows) {
+        const found = ownerOf(organizationId, row);
+        owners.set(ownerKey(found), found);
+      }
+    },
+    list: (): readonly Owner[] => [...owners.values()],
+  };
 }
 
 /** The owner of a row, within an organization. */

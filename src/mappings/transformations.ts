@@ -36,15 +36,15 @@ export interface ShownTransformation {
   readonly script?: MappingScript;
 }
 
-export interface TransformationPorts {
+interface TransformationPorts {
   readonly store: MappingStore;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
 }
 
 /** Names the transformation that a request is about. */
-export interface TransformationTarget {
+interface TransformationTarget {
   readonly owner: Owner;
   readonly connector: Connector;
   readonly objectName: string;

@@ -17,7 +17,7 @@ import { type ShownTransformation, type Transformations, writeTransformation } f
 import { MOST_ROWS, type Visible } from './visible.ts';
 
 /** A definition in a list of all that an account sees. */
-export interface VdrRow {
+interface VdrRow {
   /** The id of a stored definition; the name of one of the catalogue. */
   readonly id: string;
   readonly name: string;
@@ -28,40 +28,38 @@ export interface VdrRow {
   readonly instanceId?: number;
 }
 
-export interface Vdr extends VdrRow {
+interface Vdr extends VdrRow {
   readonly fields: readonly (DefinitionField & { readonly level: Level | 'system' })[];
   readonly elementKeys: readonly string[];
 }
 
 /** A definition and its transformations, as they are exported to a file. */
-export interface VdrExport {
+interface VdrExport {
   readonly definition: { readonly objectName: string; readonly fields: readonly Leveled<DefinitionField>[] };
   readonly transformation: Readonly<Record<string, ShownTransformation>>;
 }
 
-export interface VdrPorts {
+interface VdrPorts {
   readonly store: MappingStore;
   readonly visible: Visible;
   readonly changeMappings: ChangeMappings;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly registry: Pick<Registry, 'getConnector' | 'findConnector'>;
+  readonly clock: Clock;
+  readonly registry: Registry;
   readonly catalogue: Catalogue;
-  readonly definitions: Pick<Definitions, 'remove'>;
-  readonly transformations: Pick<Transformations, 'get'>;
+  readonly definitions: Definitions;
+  readonly transformations: Transformations;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
   readonly reservedNames: ReadonlySet<string>;
 }
 
 /** The transformations of the catalogue to take over. */
-export interface TakeOver {
+interface TakeOver {
   readonly objectName: string;
   /** The elements whose transformations are taken over. Default: all. */
   readonly elementKeys?: readonly string[] | undefined;
 }
 
 /** Virtual data resources: a later name of definitions, as the clients that export and import them use it. */
-export type Vdrs = ReturnType<typeof createVdrs>;
-
 export function createVdrs(ports: VdrPorts) {
   const { store, visible: all, changeMappings, clock, registry, catalogue, definitions, transformations } = ports;
 

@@ -4,7 +4,7 @@
  */
 
 /** The numbers of a grid on both sides of a number. Both equal the number if it lies on the grid. */
-export interface Neighbours {
+interface Neighbours {
   readonly below: string;
   readonly above: string;
 }
@@ -69,7 +69,7 @@ export function multiplyDecimals(a: string, b: string): string {
 }
 
 /** A quotient: exact, or the two neighbours on a grid of so many decimals. */
-export interface Quotient extends Neighbours {
+interface Quotient extends Neighbours {
   readonly isExact: boolean;
 }
 

@@ -42,7 +42,7 @@ interface Open {
 }
 
 /** The cost of the part of a text that was scanned since the last call. */
-export interface PieceCost {
+interface PieceCost {
   /** An estimate of the memory that its values take, in bytes. */
   readonly bytes: number;
   /** Number of members of all objects and items of all arrays. */

@@ -43,7 +43,7 @@ export interface ConnectedInstance {
 }
 
 /** The outcome of a call for the credentials. `work` is its purpose, such as `list employees`. */
-export interface CredentialVerdict {
+interface CredentialVerdict {
   readonly kind: 'accepted' | 'refused';
   readonly work: string;
 }
@@ -83,7 +83,7 @@ export function startCall(
     noteCredentials,
     noteRejection,
     rateBudgets,
-  }: CallNeighbours & { readonly rateBudgets: Pick<RateBudgets, 'gateOf'> },
+  }: CallNeighbours & { readonly rateBudgets: RateBudgets },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,

@@ -4,12 +4,12 @@ import type { ConnectedInstance } from './call.ts';
 import type { ListRequest, Resources } from './index.ts';
 
 /** An instance of a federated list. */
-export interface FederatedInstance extends ConnectedInstance {
+interface FederatedInstance extends ConnectedInstance {
   readonly name: string;
 }
 
 /** A query over the objects of one name of many instances. */
-export interface FederatedRequest extends Pick<ListRequest, 'where' | 'orderBy' | 'fields' | 'pageSize'> {
+interface FederatedRequest extends Pick<ListRequest, 'where' | 'orderBy' | 'fields' | 'pageSize'> {
   readonly objectName: string;
   /** Maximum number of provider calls for each instance. */
   readonly maxProviderCalls: number;
@@ -32,7 +32,7 @@ interface InstancePosition {
 }
 
 /** An instance whose rows are missing. */
-export interface FederatedError {
+interface FederatedError {
   readonly instanceId: number;
   readonly elementKey: string;
   readonly code: string;
@@ -40,7 +40,7 @@ export interface FederatedError {
 }
 
 /** One page of a federated list. */
-export interface FederatedList {
+interface FederatedList {
   readonly records: readonly Row[];
   readonly bytes: number;
   readonly next?: FederatedPosition;
@@ -64,7 +64,7 @@ interface InstancePage {
 type Order = (a: Row, b: Row) => number;
 
 /** Creates the lists over many instances of an account. */
-export function createFederatedLists({ listRecords, getObject }: Pick<Resources, 'listRecords' | 'getObject'>) {
+export function createFederatedLists({ listRecords, getObject }: Resources) {
   /**
    * Reads one page of an instance.
    * @returns undefined where the instance has no such object

@@ -11,7 +11,6 @@ import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
 import { assertFullyPushed, parseQuery, type QueryText, quoteText, type Row } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, startCall } from './call.ts';
 import { createCatalog, type MappingPorts, NO_MAPPINGS_IN_FORCE } from './catalog.ts';
-import { createMappingScripts } from './mapping-scripts.ts';
 import { judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
 import { getChild, refuseOperation } from './objects.ts';
 import {
@@ -30,6 +29,7 @@ import { createRateBudgets, type RateBudgets } from './rate-budget/index.ts';
 import { createBudgetCounts, measureBudgets } from './rate-budget/rate-metrics.ts';
 import { createRecordCalls, judgeBody, requireWrite } from './record-calls.ts';
 import { type PartialReason, scan } from './scan.ts';
+import { createMappingScripts } from './scripted-rows.ts';
 import { createWalks } from './walks.ts';
 
 /** The parameters of a list. */

@@ -3,14 +3,14 @@ import type { Clock } from '../clock.ts';
 import { goOnInTurn } from '../pace.ts';
 
 /** Returns the result of an expensive look-up. The look-up runs once for all callers within a time. */
-export interface Keep<Found> {
+interface Keep<Found> {
   (key: string, lookup: KeeperLookup<Found>): Promise<Found>;
   /** Drops the cached results of an owner whose keys begin with the text. */
   readonly forget: (owner: number, prefix: string) => void;
 }
 
 /** A look-up and its owner. */
-export interface KeeperLookup<Found> {
+interface KeeperLookup<Found> {
   /** The account whose share of the memory the result uses. It must be the same for every look-up of a key. */
   readonly owner: number;
   /** The caller's signal. The first caller's look-up runs with it. */

@@ -10,6 +10,7 @@ import type {
   ObjectSpec,
   Operation,
 } from '../connector/contract.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import { invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
 import { type CompiledMapping, compileMapping } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
@@ -43,7 +44,7 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
 }
 
 /** The values of a request for the provider. */
-export interface VendorRecord {
+interface VendorRecord {
   /** The values in the form of the API. */
   readonly row: Row;
   /** The values as they are sent. */
@@ -81,19 +82,11 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     idField,
     native: inForce.vendorName,
     label: label ?? inForce.objectName,
-    ...(custom !== undefined && { custom }),
-    ...(parameters !== undefined && { parameters }),
-    ...(limits !== undefined && { limits }),
-    ...(shape !== undefined && { shape }),
-    ...(translator !== undefined && { translator }),
-    ...(requiredFilters !== undefined && { requiredFilters }),
-    ...(children !== undefined && { children }),
-    ...(media !== undefined && { media }),
+    ...defined({ custom, parameters, limits, shape, translator, requiredFilters, children, media }),
     ...(list !== undefined && { list: mapList(list, rows, inputs) }),
     ...(bulk !== undefined && { bulk: mapBulk(bulk, rows, inputs) }),
     ...mapRecordOperations(vendor, mapping, rows),
-    ...(vendor.remove !== undefined && { remove: vendor.remove }),
-    ...(changes !== undefined && { changes }),
+    ...defined({ remove: vendor.remove, changes }),
     rewriting,
     vendor,
     mapping,
@@ -270,9 +263,7 @@ function rowReader({ toRow, mapRow }: RowPlan, { values, vendorRows }: MappingFa
 function mapList(list: ListOperation<unknown>, rows: Rows, { planOf, toVendorInput }: Inputs): ListOperation<unknown> {
   const nativeOf = (record: unknown) => (list.readRecord === undefined ? record : list.readRecord(record));
   return {
-    maxPageSize: list.maxPageSize,
-    ...(list.cursorAt !== undefined && { cursorAt: list.cursorAt }),
-    ...(list.pagesAtOnce !== undefined && { pagesAtOnce: list.pagesAtOnce }),
+    ...defined({ maxPageSize: list.maxPageSize, cursorAt: list.cursorAt, pagesAtOnce: list.pagesAtOnce }),
     ...('request' in list && { request: (input, config) => list.request(toVendorInput(input), config) }),
     run: async (context, input): Promise<ListPage> => {
       const page = await perform(list, context, toVendorInput(input));
@@ -292,10 +283,7 @@ function mapList(list: ListOperation<unknown>, rows: Rows, { planOf, toVendorInp
 
 /** Uploads turn their rows into those of the provider's object themselves, and send them to the same jobs. */
 function mapBulk({ query, ingest }: NativeBulk, rows: Rows, inputs: Inputs): NativeBulk {
-  return {
-    ...(query !== undefined && { query: mapNativeQuery(query, rows, inputs) }),
-    ...(ingest !== undefined && { ingest }),
-  };
+  return defined({ query: query && mapNativeQuery(query, rows, inputs), ingest });
 }
 
 /** The rows of a job have no order, and its results are in the form of the list. */
@@ -374,8 +362,7 @@ function mapRecordOperations(vendor: ObjectSpec, mapping: CompiledMapping, rows:
         },
       },
     }),
-    ...(update !== undefined && { update: changing(update) }),
-    ...(replace !== undefined && { replace: changing(replace) }),
+    ...defined({ update: update && changing(update), replace: replace && changing(replace) }),
   };
 }
 
@@ -402,8 +389,7 @@ function mapChanges({ changes }: ObjectSpec, mapping: CompiledMapping, rows: Row
   if (names.updated === undefined && names.created === undefined && feed === undefined) return undefined;
   return {
     ...rest,
-    ...(names.updated !== undefined && { updated: names.updated }),
-    ...(names.created !== undefined && { created: names.created }),
+    ...defined(names),
     ...(feed !== undefined && {
       feed: {
         run: async (context, input) => {

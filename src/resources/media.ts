@@ -14,7 +14,7 @@ export interface RecordFile extends CallReport {
 }
 
 /** The request to the provider. */
-export interface FileRequest {
+interface FileRequest {
   readonly media: Media;
   readonly accept: string;
 }
@@ -37,7 +37,7 @@ export function chooseFile(
 }
 
 /** A file whose type and name are known. */
-export interface KnownFile extends FileRequest {
+interface KnownFile extends FileRequest {
   readonly about: FileDescription;
 }
 
@@ -107,7 +107,7 @@ const TAKES_RECORDS: ReadonlySet<string> = new Set([RECORD_TYPE, '*/*']);
 const RANGE = /^\s*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)\s*(?:;(.*))?$/;
 
 /** The choice between a record and its file. */
-export type FileChoice =
+type FileChoice =
   | { readonly kind: 'record' }
   /** `type` is one of the offered types, or what the caller requested where any type is offered. */
   | { readonly kind: 'file'; readonly type: string }

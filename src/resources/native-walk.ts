@@ -12,7 +12,7 @@ import type { Query } from './query.ts';
 import { sizeOf } from './record.ts';
 
 /** One step of a walk. It may have no rows and only a next position. */
-export interface NativePart {
+interface NativePart {
   readonly records: readonly Row[];
   readonly bytes: number;
   readonly next?: Position;
@@ -24,7 +24,7 @@ export interface NativePart {
 }
 
 /** The state of a walk, and what it needs. */
-export interface NativeWalk {
+interface NativeWalk {
   readonly native: NativeQuery;
   readonly query: Query;
   readonly position: Position & { readonly native: NativeStep };

@@ -1,5 +1,6 @@
 import { hubsOf } from '../connector/define.ts';
 import type { ChangeAction, Connector, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { MappedFieldView } from '../mappings/mapped-field.ts';
 import type { Level, MappingInForce } from '../mappings/model.ts';
@@ -165,8 +166,7 @@ export function describeObject(name: string, object: ObjectSpec) {
     : Object.entries(object.fields).map(([field, spec]) => describeField(field, spec));
   return {
     name,
-    ...(object.description !== undefined && { description: object.description }),
-    ...(identifier !== undefined && { identifier }),
+    ...defined({ description: object.description, identifier }),
     fields: fields.map((field) => ({ ...field, ...(field.name === identifier && { identifier: true }) })),
     children: Object.keys(object.children ?? {}),
     parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
@@ -180,8 +180,7 @@ function describeMappedField({ name, spec, vendorPath, vendorType, level, isMapp
     ...describeField(name, spec),
     ...(vendorPath !== undefined && { nativeName: vendorPath, vendorPath }),
     ...(vendorType !== undefined && { nativeType: vendorType, vendorType }),
-    ...(level !== undefined && { level }),
-    ...(isMapped !== undefined && { mapped: isMapped }),
+    ...defined({ level, mapped: isMapped }),
     ...(local !== undefined && { filterNote: `Conditions on the field are not sent to the provider: ${local}.` }),
   };
 }
@@ -196,8 +195,7 @@ function describeField(name: string, spec: FieldSpec) {
     ...(spec.aliases !== undefined && {
       aliases: Object.entries(spec.aliases).map(([alias, means]) => ({ name: alias, means })),
     }),
-    ...(spec.nativeType !== undefined && { nativeType: spec.nativeType }),
-    ...(spec.format !== undefined && { format: spec.format }),
+    ...defined({ nativeType: spec.nativeType, format: spec.format }),
     nullable: spec.nullable ?? true,
     required: spec.required ?? false,
     readOnly: !settable,
@@ -257,7 +255,7 @@ export function refuseOperation({ instance, objectName }: Addressee, object: Obj
 }
 
 /** A child object with its own name. */
-export interface NamedChild {
+interface NamedChild {
   readonly name: string;
   readonly child: ObjectSpec;
 }

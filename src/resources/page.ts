@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ProviderClient, RequestPreview } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import { defined } from '../connector/kit/kinds.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -47,7 +48,7 @@ export interface NativeStep {
 }
 
 /** The query that a token belongs to. The token is rejected with any other. */
-export interface TokenScope {
+interface TokenScope {
   readonly accountId: number;
   readonly instanceId: number;
   readonly object: string;
@@ -233,7 +234,7 @@ export function totalOf({ total }: ListPage): number | undefined {
 }
 
 /** An explanation of a query, for people. */
-export interface QueryExplanation {
+interface QueryExplanation {
   readonly parsed?: string;
   readonly pushed?: string;
   readonly residual?: string;
@@ -262,7 +263,7 @@ const PAGE_SIZE = 200;
 
 /** Returns how a query would be processed, without sending it. */
 export function explainQuery(
-  client: Pick<ProviderClient, 'preview'>,
+  client: ProviderClient,
   input: {
     readonly instance: ConnectedInstance;
     readonly operation: ListOperation<unknown>;
@@ -276,10 +277,12 @@ export function explainQuery(
   const start = firstPosition(query, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
   const listInput = toListInput({ query, start }, {});
   return {
-    ...(condition !== undefined && { parsed: print(condition) }),
-    ...(plan.pushed !== undefined && { pushed: print(plan.pushed) }),
-    ...(plan.residual !== undefined && { residual: print(plan.residual) }),
-    ...(plan.holds !== undefined && { holds: plan.holds }),
+    ...defined({
+      parsed: condition && print(condition),
+      pushed: plan.pushed && print(plan.pushed),
+      residual: plan.residual && print(plan.residual),
+      holds: plan.holds,
+    }),
     pushdown: plan.pushdown,
     predicates: plan.decisions,
     parameters: Object.fromEntries(Object.entries(plan.parameters).map(([name, value]) => [name, plainValue(value)])),

@@ -30,7 +30,7 @@ export type Query = PreparedQuery & {
 };
 
 /** A query whose values the script of a mapping changed. */
-export interface ChangedQuery {
+interface ChangedQuery {
   readonly parsed: ParsedQuery;
   readonly change: FilterChange;
 }
@@ -100,7 +100,7 @@ function bytesOf(text: string, { fields, steps }: Query): number {
 }
 
 /** The fields and the mapper of a single record. */
-export interface WholeRecord {
+interface WholeRecord {
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
 }
@@ -118,7 +118,7 @@ export function wholeRecord(object: ObjectSpec): WholeRecord {
 }
 
 /** The steps for each row of a query. They depend only on the query, so they are made once. */
-export interface RowSteps {
+interface RowSteps {
   /** The fields to request from the provider: those to return, to filter again, to sort and to continue by. */
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
@@ -143,7 +143,7 @@ interface MappedRows {
 }
 
 /** Makes the steps for the rows of a query. */
-export function createRowSteps({ plan, fields }: PreparedQuery, mapped?: MappedRows): RowSteps {
+function createRowSteps({ plan, fields }: PreparedQuery, mapped?: MappedRows): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
   const asked = outermost(fields);

@@ -10,7 +10,7 @@ import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
 
 /** A single record, as the API returns it. */
-export interface OneRecord extends CallReport {
+interface OneRecord extends CallReport {
   readonly record: Row;
 }
 

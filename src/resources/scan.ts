@@ -17,7 +17,7 @@ import { createTopRows } from './top-rows.ts';
 export type PartialReason = 'scan-budget' | 'bytes' | 'result-window';
 
 /** One page of a query. */
-export interface ScanResult {
+interface ScanResult {
   readonly records: readonly Row[];
   /** The position of the next page. It is absent when there are no more rows. */
   readonly next?: Position;
@@ -28,7 +28,7 @@ export interface ScanResult {
 }
 
 /** The input for one page of a query. */
-export interface ScanInput extends Started {
+interface ScanInput extends Started {
   readonly list: ListOperation<unknown>;
   readonly pageSize: number;
   readonly maxProviderCalls: number;

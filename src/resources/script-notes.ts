@@ -2,7 +2,7 @@ import { beginningOf } from '../redaction.ts';
 import { currentTrace, SCRIPT_LIMITS, type TracedScripts } from '../trace.ts';
 
 /** The outcome of one call of a script: the lines that it wrote, and why it failed if it did. */
-export interface ScriptNote {
+interface ScriptNote {
   readonly console: readonly string[];
   readonly reason?: string | undefined;
   /** The id of the record that it ran for. */

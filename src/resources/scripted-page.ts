@@ -5,7 +5,7 @@ import type { Row } from '../where/index.ts';
 import type { ScriptRecord } from './scripted-rows.ts';
 
 /** Prepares the row at an index of a page, unless it is ready: then there is nothing to wait for. */
-export type PrepareRow = (index: number) => Promise<void> | undefined;
+type PrepareRow = (index: number) => Promise<void> | undefined;
 
 /** Pages whose rows must be prepared before they are read, by what prepares them. */
 const prepares = new WeakMap<ListPage, PrepareRow>();

@@ -1,9 +1,10 @@
 import type { MappingFaults } from '../connector/client/index.ts';
 import { AppError, cutText } from '../errors.ts';
+import { type MappingInForce, SCRIPT_PARAMETERS } from '../mappings/model.ts';
 import type { ScriptWrites } from '../mappings/pass-through.ts';
 import { ExactNumber, isJsonObject, isMembers } from '../numbers/exact-json.ts';
 import { createPacer, type Pacer } from '../pace.ts';
-import type { CpuTime } from '../scripts/index.ts';
+import { analyse, type CpuTime, type Sandbox, type ScriptResult, TRANSFORMATION_LIMITS } from '../scripts/index.ts';
 import { type Row, reader } from '../where/index.ts';
 import { assertMembers } from './record.ts';
 import { noteScript } from './script-notes.ts';
@@ -25,7 +26,7 @@ export type ScriptOutcome = { readonly console: readonly string[] } & (
 );
 
 /** Bounds of a run of a script. */
-export interface ScriptRun {
+interface ScriptRun {
   readonly signal: AbortSignal;
   /** The CPU time of several runs together. Default: this run has the time of a page for itself. */
   readonly time?: CpuTime;
@@ -38,9 +39,6 @@ export interface MappedScript extends ScriptWrites {
   /** Whether lists leave out records for which the script returned nothing. */
   readonly dropsEmpty: boolean;
 }
-
-/** Runs the script of a mapping over rows. */
-export type RowScript = ReturnType<typeof createRowScript>;
 
 /** Creates the way of rows through a script. Without a script they stay as they are. */
 export function createRowScript(script: MappedScript | undefined, vendorId: string) {
@@ -159,4 +157,49 @@ function compare(one: unknown, other: unknown): 'same' | 'differ' | Compared {
   if (one instanceof ExactNumber && other instanceof ExactNumber) return one.text === other.text ? 'same' : 'differ';
   if (!isMembers(one) || !isMembers(other) || Array.isArray(one) !== Array.isArray(other)) return 'differ';
   return { one: Object(one), other: Object(other), names: Object.keys(one), next: 0 };
+}
+
+/** Creates the lookup of the scripts of mappings, ready to run in the sandbox. */
+export function createMappingScripts({ run }: Pick<Sandbox, 'run'>) {
+  return ({ script }: MappingInForce, accountId: number): MappedScript | undefined => {
+    if (script === undefined) return undefined;
+    const { body, filterEmptyResponse = false } = script;
+    const { writes, why } = analyse(body, SCRIPT_PARAMETERS);
+    return {
+      writes,
+      ...(why !== undefined && { why }),
+      dropsEmpty: filterEmptyResponse,
+      run: async (records, { signal, time }) => {
+        const calls = records.map(
+          ({ original: originalObject, transformed: transformedObject, fromVendor, isWhere = false }) => ({
+            values: { originalObject, transformedObject, fromVendor, isWhere },
+          }),
+        );
+        const job = {
+          owner: accountId,
+          body,
+          parameters: SCRIPT_PARAMETERS,
+          mutable: ['transformedObject'],
+          calls,
+          signal,
+          ...(time !== undefined && { time }),
+          enoughCharacters: ENOUGH_CHARACTERS,
+        };
+        return (await run({ ...job, limits: TRANSFORMATION_LIMITS })).map(toOutcome);
+      },
+    };
+  };
+}
+
+/** Characters of results that are enough for one run. A page with more of them is transformed in several runs, as its rows are read. */
+const ENOUGH_CHARACTERS = 4 * 1024 * 1024;
+
+function toOutcome(result: ScriptResult): ScriptOutcome {
+  const { console } = result;
+  if (result.kind === 'done') return { kind: 'done', value: result.value, console };
+  return {
+    kind: 'failed',
+    console,
+    reason: result.kind === 'failed' ? result.reason : 'The script ended without a call of done.',
+  };
 }

@@ -63,7 +63,7 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 const MOST_ROWS_OF_SEVERAL = 500;
 
 /** How walks find their objects and prepare their queries. */
-export interface WalkPorts {
+interface WalkPorts {
   readonly open: (target: ObjectTarget, action: Action) => Promise<Opened>;
   readonly openList: (target: ObjectTarget) => Promise<OpenedList>;
   readonly prepare: (opened: OpenedQuery, text: QueryText) => Promise<Query>;

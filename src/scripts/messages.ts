@@ -39,7 +39,7 @@ export const PREPARING = 0;
 export const COMPILING = 1;
 
 /** The steps of one call: its arguments are parsed, the script runs, and the script has called `done`. */
-export const CALL_STEPS = ['load', 'run', 'return'] as const;
+const CALL_STEPS = ['load', 'run', 'return'] as const;
 export type CallStep = (typeof CALL_STEPS)[number];
 
 /** Returns the value of `progress` for a step of a call. */

@@ -65,7 +65,7 @@ interface Task {
 }
 
 export interface SandboxPorts {
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly limits?: Partial<PoolLimits>;
 }
 

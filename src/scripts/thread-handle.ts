@@ -27,8 +27,8 @@ export interface Thread {
   readonly close: () => Promise<void>;
 }
 
-export interface ThreadOptions {
-  readonly clock: Pick<Clock, 'after'>;
+interface ThreadOptions {
+  readonly clock: Clock;
   /** Number of milliseconds by which one step may exceed the CPU time of a call before the thread is ended: QuickJS cannot interrupt every loop in itself. */
   readonly graceMs: number;
   /** Number of milliseconds between two looks at the progress of a thread. */

@@ -10,7 +10,7 @@ const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
 const BOOLEAN_OPERATORS = ['=', '!='];
 
 /** A filter that fits its object: its fields exist, its values have types, and its parameters are separate. */
-export interface CheckedFilter {
+interface CheckedFilter {
   /** The filter without its parameters. It is absent when there is nothing else. */
   readonly condition?: Checked;
   readonly parameters: Readonly<Record<string, Value>>;

@@ -8,7 +8,7 @@ import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
 
 /** The pushed form of one conjunct of a filter. */
-export interface PushedPart {
+interface PushedPart {
   readonly source: Condition;
   /** The pushed condition. It is absent where the source matches every row. */
   readonly condition: Condition | undefined;

@@ -10,7 +10,7 @@ import type { Domain, PushedField, Value } from './model.ts';
  * The meaning of a predicate on a field that can hold only certain values. The logic is three-valued, so for a field that can be null,
  * `always` becomes "has a value".
  */
-export type Fitted =
+type Fitted =
   /** Equivalent predicates, the one that is nearest to the original first. */
   | { readonly kind: 'ways'; readonly ways: readonly [Predicate, ...Predicate[]] }
   /** No row matches. */
@@ -148,7 +148,7 @@ function isAskable({ domain }: PushedField, value: Value): boolean {
 }
 
 /** The position of a literal among the values of a field. */
-export type GridPosition =
+type GridPosition =
   | { readonly kind: 'held'; readonly value: Value }
   /** Between two neighbouring values. `above` is absent where that value cannot be written. */
   | { readonly kind: 'between'; readonly below: Value; readonly above?: Value }

@@ -31,12 +31,12 @@ export interface Statement {
 type Clause = 'select' | 'from' | 'where' | 'orderBy' | 'limit';
 
 /** The range of the keyword of each clause, or undefined where the clause is missing. */
-export type ClauseLocs = Readonly<Record<Clause, Loc | undefined>>;
+type ClauseLocs = Readonly<Record<Clause, Loc | undefined>>;
 
 type Rule<Result, Input extends unknown[] = []> = ParserMethod<Input, Result>;
 
 /** Options of the parser. */
-export interface GrammarOptions {
+interface GrammarOptions {
   /** Whether to continue after an error. */
   readonly recoveryEnabled: boolean;
   /** Called before an error is stored. If it throws, parsing ends. */

@@ -68,7 +68,7 @@ export interface Domain {
 }
 
 /** The texts that a field can hold, and those that the provider can be queried with. */
-export interface TextDomain {
+interface TextDomain {
   /** Maximum number of characters (UTF-16 units). */
   readonly longest?: number;
   /** Whether no row holds the empty text. */

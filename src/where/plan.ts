@@ -8,7 +8,7 @@ import { isMapped } from './rewriting.ts';
 import { readLiteral } from './values.ts';
 
 /** A continuation of a query behind the last row that a provider returns for it. */
-export interface GoOn {
+interface GoOn {
   readonly idField: PushedField;
   /**
    * Returns a query of the plan for the rows whose id comes after the given one. Undefined where the provider cannot be queried so. Its

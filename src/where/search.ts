@@ -9,7 +9,7 @@ export interface Search<Text> {
 }
 
 /** A text as code points, so that each character has one offset. */
-export type Points = Uint32Array;
+type Points = Uint32Array;
 
 /** Returns the code points of a text. */
 export function readPoints(text: string): Points {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { type AnnouncedCache, createAnnouncedCache } from '../../src/db/announced-cache.ts';
+import { type AnnouncedCache, createAnnouncedCache } from '../../src/db/caches.ts';
 
 interface Value {
   readonly of: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createSecretCache, type SecretCache } from '../../src/db/secret-cache.ts';
+import { createSecretCache, type SecretCache } from '../../src/db/caches.ts';
 
 interface Value {
   readonly load: number;

@@ -103,7 +103,7 @@ export interface MappingFaults {
 
 /** The parts of the platform that the client sends requests with. */
 export interface ExchangePorts extends ReportingPorts {
-  readonly egress: Pick<Egress, 'request' | 'stream'>;
+  readonly egress: Egress;
   readonly clock: Clock;
 }
 
@@ -130,13 +130,13 @@ export interface PreparedRequest extends RequestUrls {
 }
 
 /** The outcome of sending a request once. */
-export type ExchangeOutcome =
+type ExchangeOutcome =
   | { readonly kind: 'responded'; readonly response: ProviderResponse }
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
 /** The URL of a request, and how often the request was sent before, to any URL. */
-export interface Sending {
+interface Sending {
   readonly url: URL;
   readonly resends: number;
 }
@@ -231,7 +231,7 @@ export function countRequest({ signal, tally, gate }: ProviderCall): GatedReques
 export function noteRateLimit(
   { connector, tally, gate }: ProviderCall,
   headers: Readonly<Record<string, string>>,
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
   sent: GatedRequest | undefined,
 ): void {
   if (tally === undefined && gate === undefined) return;

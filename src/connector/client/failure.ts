@@ -8,7 +8,7 @@ import { noRoom } from './byte-budget.ts';
 import { isJsonType, type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
 
 /** When a failed call may be sent again: `always`, because nothing was sent, or only if sending it twice does no harm. */
-export type Resend = 'always' | 'ifIdempotent' | 'never';
+type Resend = 'always' | 'ifIdempotent' | 'never';
 
 /** A failed call, with the facts that the retry policy needs. */
 export interface FailedCall {
@@ -88,7 +88,7 @@ function kindOf(status: number, method: string): FailureKind | undefined {
 }
 
 /** A response that is a failure. */
-export interface ResponseVerdict {
+interface ResponseVerdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
   readonly failure: JudgedFailure;
@@ -96,7 +96,7 @@ export interface ResponseVerdict {
 }
 
 /** Returns the error of a failed response, and whether the request may be sent again. */
-export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerdict): FailedCall {
+export function describeFailure(clock: Clock, verdict: ResponseVerdict): FailedCall {
   const { binding, failure } = verdict;
   const report = REPORT_OF_KIND[failure.kind];
   const retryAfterMs = getRetryAfterMs(clock, verdict);
@@ -118,7 +118,7 @@ function describeStatus(status: number): string {
     : 'The connector does not know this response: it is neither a success nor a documented failure.';
 }
 
-function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: ResponseVerdict): number | undefined {
+function getRetryAfterMs(clock: Clock, { response, failure }: ResponseVerdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
   return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, clock.now());
 }
@@ -157,12 +157,12 @@ export function describeMisshapen(
 }
 
 /** Returns a failure that must not be retried. */
-export function neverAgain(error: AppError): FailedCall {
+function neverAgain(error: AppError): FailedCall {
   return { error, resend: 'never', retryAfterMs: undefined };
 }
 
 /** The request that failed without a response. */
-export interface Undertaking {
+interface Undertaking {
   /** The name of the element. */
   readonly name: string;
   /** Whether the URL came from a response instead of the configuration. */
@@ -254,7 +254,7 @@ const FIRST_BACKOFF_MS = 200;
 const MAX_WAIT_MS = 5_000;
 
 /** The facts from which the retry policy decides. */
-export interface RetrySituation {
+interface RetrySituation {
   readonly failed: FailedCall;
   /** Number of retries so far. */
   readonly retries: number;

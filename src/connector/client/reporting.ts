@@ -4,11 +4,10 @@ import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { currentSpan, currentTrace, noteCall, type SpanEnd, type TracedCall } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
 /** One request to a provider, with its outcome. */
-export interface SentRequest extends TracedCall {
+interface SentRequest extends TracedCall {
   /** The element key. */
   readonly element: string;
   readonly toSimulator: boolean;
@@ -19,7 +18,7 @@ export type ReportRequest = (request: SentRequest) => void;
 
 /** The clock, and the receiver of reports. */
 export interface ReportingPorts {
-  readonly clock: Pick<Clock, 'steady'>;
+  readonly clock: Clock;
   readonly report?: ReportRequest | undefined;
 }
 
@@ -122,4 +121,16 @@ export function measureBudget({ heldBytes }: ByteBudget, metrics: Metrics): void
     help: 'Estimated memory of the responses of providers in progress; PROVIDER_MEMORY_MB limits it.',
     collect: (gauge) => gauge.set(heldBytes()),
   });
+}
+
+const HIDDEN = 'REDACTED';
+
+/** Describes the target of a request for logs and traces. It hides the query, because filters and keys are in it. */
+export function describeTarget({ origin, protocol, hostname, port, search }: URL, path: string) {
+  const usualPort = protocol === 'https:' ? 443 : 80;
+  return {
+    'url.full': `${origin}${path}${search === '' ? '' : `?${HIDDEN}`}`,
+    'server.address': hostname,
+    'server.port': port === '' ? usualPort : Number(port),
+  };
 }

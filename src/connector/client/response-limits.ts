@@ -8,7 +8,7 @@ export const MAX_DEPTH = 200;
  * Maximum number of members in a response, at all depths. A response of ordinary rows reaches its 32 MB first, because their members take
  * at least 16 bytes. With more members, connectors, which walk over a response in one run, would take hundreds of milliseconds.
  */
-export const MOST_MEMBERS = 2_000_000;
+const MOST_MEMBERS = 2_000_000;
 /**
  * Maximum number of members of one object in a response. A record has hundreds, rarely thousands; an index by id has as many as there are
  * ids. It is also the maximum for a record with everything inside it (`assertMembers`).

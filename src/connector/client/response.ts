@@ -24,7 +24,7 @@ const HTML_TYPE = /^[^;]*html\b/i;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** The ports for reading a response. */
-export interface ReadingPorts {
+interface ReadingPorts {
   /** Counts the memory of the parsed body. */
   readonly hold: Hold;
   readonly signal: AbortSignal;
@@ -159,7 +159,7 @@ function getMember(value: unknown, key: string | number): unknown {
 const HTML = /<(!doctype\s+html|\/?(html|head|body|title|h[1-6]|p|div|span|br|hr|a|pre|center|script|table))\b[^>]*>/i;
 
 /** Returns whether a text looks like HTML. */
-export function isHtml(text: string): boolean {
+function isHtml(text: string): boolean {
   return HTML.test(text.slice(0, 2000));
 }
 

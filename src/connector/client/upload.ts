@@ -25,7 +25,7 @@ import { readResponse } from './response.ts';
 import { resolveTarget } from './url.ts';
 
 /** A file that is sent to the provider. */
-export interface SentFile extends UploadedFile {
+interface SentFile extends UploadedFile {
   /** The bytes, which can be read once. */
   readonly bytes: AsyncIterable<Buffer>;
 }

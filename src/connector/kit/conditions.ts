@@ -1,6 +1,7 @@
 import type { LikeForm, LikePattern, Nulls, PushedField, Translator, Value } from '../../where/model.ts';
 import { plainText } from './infix.ts';
 import type { InputOperator } from './inputs.ts';
+import { defined } from './kinds.ts';
 
 /** A condition on one field, in the words of the provider. */
 export interface ConditionParts {
@@ -73,9 +74,7 @@ export function conditions<Native>(table: ConditionTable<Native>): Translator<Na
     ...(hasNulls && {
       isNull: (field, negated) => condition({ field, operator: wordFor(negated ? 'IS NOT NULL' : 'IS NULL') }),
     }),
-    ...(nulls !== undefined && { nulls }),
-    ...(terms !== undefined && { terms }),
-    ...(fault !== undefined && { fault }),
+    ...defined({ nulls, terms, fault }),
   };
 }
 

@@ -10,7 +10,7 @@ export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from
 export { type Input, type InputOperator, type InputOptions, type Inputs, inputs } from './inputs.ts';
 export { type Json, json } from './json.ts';
 export { defined, type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';
-export { type ListOptions, type ListQuery, list, type Order } from './list.ts';
+export { type ListOptions, type ListQuery, list, nativesOf, type Order } from './list.ts';
 export { each, type FieldsOfOptions, fieldsOf, type OfficialSchemas } from './official.ts';
 export {
   type CursorPaging,

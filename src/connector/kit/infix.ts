@@ -1,5 +1,6 @@
 import type { ComparisonOperator } from '../../where/ast.ts';
 import type { LikeForm, LikePattern, Nulls, PushedField, Translator, Value } from '../../where/model.ts';
+import { defined } from './kinds.ts';
 
 /** The notation of a language of filter expressions. A language has only the constructs that its table has. */
 export interface InfixTable {
@@ -73,8 +74,7 @@ export function infix(table: InfixTable): Translator<string> {
     ...(isNull !== undefined && {
       isNull: (field, negated) => (negated ? present(isNotNull, 'IS NOT NULL')(nameOf(field)) : isNull(nameOf(field))),
     }),
-    ...(nulls !== undefined && { nulls }),
-    ...(terms !== undefined && { terms }),
+    ...defined({ nulls, terms }),
   };
 }
 

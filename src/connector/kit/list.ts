@@ -1,4 +1,5 @@
 import type { Config, ListInput, ListOperation, ProviderRequest } from '../contract.ts';
+import { defined } from './kinds.ts';
 import { createPager, type Paging } from './paging.ts';
 
 /** A description of a provider's list of rows. */
@@ -60,10 +61,7 @@ export function list<Native>(options: ListOptions<Native>): PureList<Native> {
       return request;
     },
     read: (response, input) => end(input, { rows: rows(response.body), response }),
-    maxPageSize,
-    ...(cursorAt !== undefined && { cursorAt }),
-    ...(pagesAtOnce !== undefined && { pagesAtOnce }),
-    ...(readRecord !== undefined && { readRecord }),
+    ...defined({ maxPageSize, cursorAt, pagesAtOnce, readRecord }),
   };
 }
 
@@ -75,10 +73,15 @@ function toQuery<Native>(
   const terms = order === undefined ? [] : orderTerms(order, input);
   return {
     ...input,
-    natives: [...new Set(input.fields.map(({ native }) => native))],
+    natives: nativesOf(input),
     page,
     ...(terms.length > 0 && { order: terms.join(order?.join ?? ',') }),
   };
+}
+
+/** Returns the native names of the fields that a request needs, each once. Two fields may have the same native name. */
+export function nativesOf({ fields }: { readonly fields: readonly { readonly native: string }[] }): readonly string[] {
+  return [...new Set(fields.map(({ native }) => native))];
 }
 
 function orderTerms({ term, id }: Order, { orderBy }: Pick<ListInput<unknown>, 'orderBy'>): readonly string[] {

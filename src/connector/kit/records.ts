@@ -10,6 +10,7 @@ import type {
 } from '../contract.ts';
 import { unusable } from '../define.ts';
 import { json } from './json.ts';
+import { nativesOf } from './list.ts';
 
 type Values = UpdateInput['values'];
 
@@ -49,10 +50,10 @@ type RecordOperations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace'
 /** Returns the operations on one record, to be spread into an object. */
 export function records({ get, record = readBody, create, update, replace, remove }: RecordsOptions) {
   const readBack: ReadBack = async ({ send, config }, id, fields) =>
-    record(await send(get(id, nativesOf(fields), config)));
+    record(await send(get(id, nativesOf({ fields }), config)));
   return {
     get: {
-      request: ({ id, fields }, config) => get(id, nativesOf(fields), config),
+      request: ({ id, fields }, config) => get(id, nativesOf({ fields }), config),
       read: record,
     },
     ...(create !== undefined && { create: createWith(create, record, readBack) }),
@@ -62,10 +63,6 @@ export function records({ get, record = readBody, create, update, replace, remov
       remove: { request: ({ id }, config) => remove(id, config), read: () => undefined },
     }),
   } satisfies RecordOperations;
-}
-
-function nativesOf(fields: UpdateInput['fields']): readonly string[] {
-  return [...new Set(fields.map(({ native }) => native))];
 }
 
 function readBody({ body }: ProviderResponse): unknown {

@@ -76,7 +76,7 @@ interface Waiting {
  * Creates the function that runs jobs. A thread processes one text and ends, so nothing of it is left for the next one. Starting a thread
  * takes less time than a call to a provider.
  */
-export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits = LIMITS): Offload {
+export function createOffload(clock: Clock, limits: OffloadLimits = LIMITS): Offload {
   const waiting = new Set<Waiting>();
   const busyOwners = new Set<number>();
 
@@ -147,11 +147,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
   return offload;
 }
 
-function runInThread(
-  clock: Pick<Clock, 'after'>,
-  { module, text, signal }: OffloadJob,
-  limits: OffloadLimits,
-): Promise<Offloaded> {
+function runInThread(clock: Clock, { module, text, signal }: OffloadJob, limits: OffloadLimits): Promise<Offloaded> {
   const { timeoutMs, heapMegabytes, maxResultBytes } = limits;
   const workerData: ThreadData = { module: module.href, text, maxResultBytes };
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
-import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { createAnnouncedCache } from '../../db/caches.ts';
 import { change, differences } from '../../db/change.ts';
 import { assertCallable } from '../../egress/callback-url.ts';
 import { AppError, invalidRequest, pointer, unknownName } from '../../errors.ts';

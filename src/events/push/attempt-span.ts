@@ -1,4 +1,4 @@
-import { describeTarget } from '../../connector/client/described-target.ts';
+import { describeTarget } from '../../connector/client/reporting.ts';
 import type { SpanAttributes, SpanEnd } from '../../trace.ts';
 import type { DeliveryLease } from '../lease.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../bounded.ts';
-import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { createAnnouncedCache } from '../../db/caches.ts';
 import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';

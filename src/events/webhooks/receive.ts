@@ -9,7 +9,7 @@ import type {
   Webhooks,
   WebhookVerdict,
 } from '../../connector/contract.ts';
-import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { createAnnouncedCache } from '../../db/caches.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
 import type { InstanceKey } from '../../instances/instance.ts';

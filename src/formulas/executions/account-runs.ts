@@ -13,7 +13,7 @@ import { inBuckets } from '../../work-buckets.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
 
 /** A new execution as its row has it. */
-export interface StartRow {
+interface StartRow {
   readonly place: number;
   readonly account_id: number;
   readonly created_at: Date;
@@ -109,7 +109,7 @@ async function insertStarted(via: Knex, started: readonly (StartRow & { readonly
 }
 
 /** A run with its next position, and what its end leaves. */
-export interface CommitUnit {
+interface CommitUnit {
   readonly account_id: number;
   readonly id: number;
   readonly execution_at: Date;
@@ -121,14 +121,14 @@ export interface CommitUnit {
   readonly message?: string | undefined;
 }
 
-export interface CommitStep {
+interface CommitStep {
   readonly account_id: number;
   readonly execution_id: number;
   readonly ordinal: number;
   readonly content: unknown;
 }
 
-export interface CommitMail {
+interface CommitMail {
   readonly account_id: number;
   readonly id: number;
   readonly data: unknown;
@@ -136,7 +136,7 @@ export interface CommitMail {
 }
 
 /** The changes of several runs that one process holds, and the rows that they add. */
-export interface CommitParts {
+interface CommitParts {
   readonly units: readonly CommitUnit[];
   readonly steps: readonly CommitStep[];
   readonly mails: readonly CommitMail[];

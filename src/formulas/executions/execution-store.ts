@@ -56,11 +56,7 @@ export function createExecutionStore(knex: Knex) {
       scope: ExecutionScope,
       { condition, afterId, limit }: Selection,
     ): Promise<readonly StoredExecution[]> => {
-      const [where, bindings] = within(scope);
-      if (condition !== undefined) {
-        where.push(`(${condition.sql})`);
-        bindings.push(...(condition.bindings as Knex.RawBinding[]));
-      }
+      const [where, bindings] = within(scope, condition);
       if (afterId !== undefined) {
         where.push('id < ?');
         bindings.push(afterId);
@@ -73,11 +69,7 @@ export function createExecutionStore(knex: Knex) {
     },
 
     count: async (via: Knex, scope: ExecutionScope, { condition }: Pick<Selection, 'condition'>): Promise<number> => {
-      const [where, bindings] = within(scope);
-      if (condition !== undefined) {
-        where.push(`(${condition.sql})`);
-        bindings.push(...(condition.bindings as Knex.RawBinding[]));
-      }
+      const [where, bindings] = within(scope, condition);
       const { rows } = await via.raw<{ rows: { count: number }[] }>(
         `select count(*)::bigint as count from formula_execution e where ${where.join(' and ')}`,
         bindings,
@@ -217,7 +209,7 @@ export function createExecutionStore(knex: Knex) {
   };
 }
 
-export interface StepSelection {
+interface StepSelection {
   readonly afterId?: number | undefined;
   readonly limit: number;
   readonly onlyFaults?: boolean;
@@ -246,22 +238,21 @@ const COPY = `
   from formula_step where account_id = ? and execution_id = ? and execution_at = ? and frame = 0 and ordinal < ?
   order by ordinal`;
 
-function within({
-  accountId,
-  formulaInstanceId,
-  formulaId,
-  status,
-  from,
-  to,
-}: ExecutionScope): [string[], Knex.RawBinding[]] {
+function within(scope: ExecutionScope, condition: Selection['condition']): [string[], Knex.RawBinding[]] {
   const parts: readonly (readonly [string, Knex.RawBinding | undefined])[] = [
-    ['account_id = ?', accountId],
-    ['formula_instance_id = ?', formulaInstanceId],
-    ['formula_id = ?', formulaId],
-    ['status = ?', status],
-    ['created_at >= ?', from],
-    ['created_at < ?', to],
+    ['account_id = ?', scope.accountId],
+    ['formula_instance_id = ?', scope.formulaInstanceId],
+    ['formula_id = ?', scope.formulaId],
+    ['status = ?', scope.status],
+    ['created_at >= ?', scope.from],
+    ['created_at < ?', scope.to],
   ];
   const given = parts.filter(([, value]) => value !== undefined);
-  return [given.map(([sql]) => sql), given.map(([, value]) => value ?? null)];
+  const where = given.map(([sql]) => sql);
+  const bindings = given.map(([, value]) => value ?? null);
+  if (condition === undefined) return [where, bindings];
+  return [
+    [...where, `(${condition.sql})`],
+    [...bindings, ...(condition.bindings as Knex.RawBinding[])],
+  ];
 }

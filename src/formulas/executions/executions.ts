@@ -22,13 +22,13 @@ import type { AwaitedExecution } from './resource-responses.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import type { StartLimit } from './start-limit.ts';
 
-export interface ExecutionPorts {
+interface ExecutionPorts {
   readonly store: ExecutionStore;
-  readonly runs: Pick<RunStore, 'start' | 'transaction' | 'findInput'>;
+  readonly runs: RunStore;
   readonly startLimit: StartLimit;
-  readonly programs: Pick<Programs, 'get' | 'findInstance'>;
-  readonly shares: Pick<PoolShares, 'list'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly programs: Programs;
+  readonly shares: PoolShares;
+  readonly clock: Clock;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
@@ -53,7 +53,7 @@ const NEVER = new AbortController().signal;
 /** Seconds after which an instance that was started too often may be started again. */
 const RETRY_SECONDS = 10;
 
-export type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
+type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
 
 export type Executions = ReturnType<typeof createExecutions>;
 
@@ -257,7 +257,7 @@ export function createExecutions(ports: ExecutionPorts) {
 }
 
 /** @throws AppError CONFLICT while the formula or the instance is not active */
-async function getRunnable(programs: Pick<Programs, 'get'>, instance: RunnableInstance): Promise<Program> {
+async function getRunnable(programs: Programs, instance: RunnableInstance): Promise<Program> {
   if (!instance.formulaActive) throw new AppError('CONFLICT', `Formula ${instance.formula.id} is not active.`);
   if (!instance.active) throw new AppError('CONFLICT', `Formula instance ${instance.id} is not active.`);
   const program = await programs.get(instance.formula, instance.version);

@@ -8,7 +8,7 @@ export function follow(frame: Frame, step: Step, isSuccess: boolean): Frame {
 }
 
 /** The next turn of a loop. */
-export type LoopTurn =
+type LoopTurn =
   | { readonly kind: 'entry'; readonly index: number; readonly entry: unknown; readonly frame: Frame }
   | { readonly kind: 'end'; readonly frame: Frame };
 

@@ -3,9 +3,9 @@ import type { Notifier } from '../../db/notifier.ts';
 import type { ExecutionKey } from './model.ts';
 import type { ResponseState, ResponseStore } from './response-store.ts';
 
-export interface ResponsePorts {
-  readonly store: Pick<ResponseStore, 'find'>;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
+interface ResponsePorts {
+  readonly store: ResponseStore;
+  readonly notifier: Notifier;
   readonly clock: Clock;
 }
 

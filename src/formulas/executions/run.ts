@@ -13,23 +13,23 @@ import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue } from './step-values.ts';
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
-export type EffectType = Extract<
+type EffectType = Extract<
   StepType,
   'elementRequest' | 'request' | 'httpRequest' | 'elementRequestStream' | 'amqpRequest'
 >;
 /** Steps that only compute. */
-export type PureType = Extract<StepType, 'script' | 'filter'>;
+type PureType = Extract<StepType, 'script' | 'filter'>;
 
-export type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
+type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
 
 export interface ExecutionRunPorts {
   readonly store: Pick<RunStore, 'findInput' | 'lastValues' | 'takeRetry'>;
   /** Stores steps together with those of other runs. Undefined: another process has the run. */
   readonly commit: (commit: RunCommit) => Promise<{ readonly isCancelled: boolean } | undefined>;
-  readonly programs: Pick<Programs, 'get' | 'findInstance' | 'findFormula'>;
+  readonly programs: Programs;
   readonly performers: Performers;
   readonly enterHeavy: EnterHeavy;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly options: ExecutionRunOptions;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { LIMITS } from '../model.ts';
 
-export interface StartLimitPorts {
+interface StartLimitPorts {
   /** Counts the executions of an instance that were started since a time, up to a maximum. */
   readonly countStarts: (instance: LimitedInstance, since: Date, most: number) => Promise<number>;
   readonly clock: Pick<Clock, 'now'>;

@@ -39,9 +39,9 @@ export interface EndedExecution {
   readonly fault: RunEnd['execution'];
 }
 
-export interface ExecutionWorkerPorts
+interface ExecutionWorkerPorts
   extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock' | 'enterHeavy'> {
-  readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
+  readonly store: RunStore;
   /** Reports the end of an execution. It must not reject. */
   readonly noteEnded: (ended: EndedExecution) => Promise<void>;
   /** Called when mail of steps was stored. */
@@ -63,8 +63,6 @@ interface CommitUnit extends Unit {
   readonly commit: RunCommit;
   readonly settle: PromiseWithResolvers<{ readonly isCancelled: boolean } | undefined>;
 }
-
-export type ExecutionWorker = ReturnType<typeof createExecutionWorker>;
 
 /** Runs the executions that are due. All processes together run each one at a time. */
 export function createExecutionWorker(

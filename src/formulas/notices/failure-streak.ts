@@ -3,7 +3,7 @@ export const WARNED_AT = 50;
 /** Failures in a row that a formula instance may have before it is deactivated. */
 export const MOST_FAILURES = 100;
 
-export interface Streak {
+interface Streak {
   readonly failures: number;
   readonly isWarned: boolean;
   readonly isDeactivated: boolean;

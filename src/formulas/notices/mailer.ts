@@ -19,7 +19,7 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
 /** Creates the sender of mail, which connects to addresses that the service may call. */
-export function createMailer({ egress }: { readonly egress: Pick<Egress, 'guard'> }, settings: MailSettings): SendMail {
+export function createMailer({ egress }: { readonly egress: Egress }, settings: MailSettings): SendMail {
   const { protocol, hostname, port, username, password } = new URL(settings.url);
   const isSecure = protocol === SMTPS;
   const host = hostname.replace(/^\[(.*)\]$/, '$1');

@@ -12,7 +12,7 @@ export interface Notice {
   readonly attempts: number;
 }
 
-export interface NoticeKey {
+interface NoticeKey {
   readonly accountId: number;
   readonly id: number;
 }
@@ -33,8 +33,6 @@ export interface NewMail {
   readonly data: object;
   readonly due: Date;
 }
-
-export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
 export function createNoticeStore(knex: Knex) {
   return {

@@ -9,7 +9,7 @@ import { countFailures, MOST_FAILURES, WARNED_AT } from './failure-streak.ts';
 import type { SendMail } from './mailer.ts';
 import { createNoticeStore, type NewMail, type Notice, type NotifiedInstance } from './notice-store.ts';
 
-export interface TellerPorts {
+interface TellerPorts {
   /** Prepares notifications of an account, see `Notifications`. */
   readonly prepareNotice: (accountId: number) => Promise<Publisher>;
   /** Prepares events for a URL of an account. */
@@ -30,8 +30,6 @@ const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 3_600_000;
 const LONGEST_MESSAGE = 4_000;
 const DEACTIVATED = `Deactivated, because more than ${MOST_FAILURES} executions failed in a row.`;
-
-export type Teller = ReturnType<typeof createTeller>;
 
 /**
  * Acts on ends of executions and on mail of scripts. Each is a row that was stored in the statement that ended the execution or the step,

@@ -4,7 +4,7 @@ import { toText } from '../references.ts';
 import { errorValue, fail, type PerformStep, StepFault, succeed } from './outcome.ts';
 import { readProperties } from './properties.ts';
 
-export interface AmqpRequestPorts {
+interface AmqpRequestPorts {
   readonly egress: Pick<Egress, 'guard'>;
 }
 

@@ -13,20 +13,21 @@ import {
 } from './outcome.ts';
 import { type Properties, readProperties } from './properties.ts';
 import {
+  mayRetry,
   type RequestBody,
   readBody,
   readHeaders,
   readMethod,
   readQuery,
+  readRetryRule,
   showBody,
   showHeaders,
 } from './request-parts.ts';
-import { mayRetry, readRetryRule } from './retry.ts';
 
 /** Maximum size of a response that the values of a step hold, in bytes. */
 export const MOST_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Maximum time of a request, in milliseconds. */
-export const REQUEST_MS = 120_000;
+const REQUEST_MS = 120_000;
 const BASE_PATH = '/elements/api-v2';
 const CONFLICT = 409;
 /** Headers that the service sets by itself. */
@@ -75,10 +76,10 @@ async function sendStep(
   for (let restart = 1; restart < input.begun && key !== undefined && isConflict(sent); restart++)
     sent = await send(`${key}-restarted-${restart}`);
   if (sent.kind === 'broken') {
-    if (mayRetry(rule, undefined, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+    if (mayRetry(rule, undefined, retries)) return { kind: 'retry', afterMs: rule.delayMs };
     return fail([...shown, errorValue(sent.reason)]);
   }
-  if (mayRetry(rule, sent.status, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+  if (mayRetry(rule, sent.status, retries)) return { kind: 'retry', afterMs: rule.delayMs };
   return judge(properties, sent.status, [...shown, ...showResponse(sent)]);
 }
 
@@ -107,7 +108,7 @@ export interface ApiRequest {
 }
 
 /** Names of the properties of a request, which steps with two requests have twice. */
-export interface PropertyNames {
+interface PropertyNames {
   readonly method: string;
   readonly api: string;
   readonly query: string;
@@ -195,7 +196,7 @@ export function showResponse(response: ReceivedResponse, prefix: readonly string
   ];
 }
 
-export interface ReceivedResponse {
+interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;

@@ -1,14 +1,12 @@
 import { type Egress, EgressError } from '../../egress/index.ts';
 import type { StepValue } from '../executions/model.ts';
 import { fillText } from '../references.ts';
-import { matchesCodes } from '../status-codes.ts';
 import { judge, MOST_RESPONSE_BYTES, showResponse } from './api-requests.ts';
 import { errorValue, fail, type PerformStep, StepFault } from './outcome.ts';
 import { readProperties } from './properties.ts';
-import { readBody, readHeaders, readMethod, readQuery, showHeaders } from './request-parts.ts';
-import { mayRetry, readRetryRule } from './retry.ts';
+import { mayRetry, readBody, readHeaders, readMethod, readQuery, readRetryRule, showHeaders } from './request-parts.ts';
 
-export interface HttpRequestPorts {
+interface HttpRequestPorts {
   readonly egress: Pick<Egress, 'request'>;
 }
 
@@ -49,13 +47,13 @@ export function createHttpRequest({ egress }: HttpRequestPorts): PerformStep {
         maxBytes: MOST_RESPONSE_BYTES,
         signal,
       });
-      if (mayRetry(rule, response.status, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+      if (mayRetry(rule, response.status, retries)) return { kind: 'retry', afterMs: rule.delayMs };
       const received = { status: response.status, headers: response.headers, bytes: response.body };
       return judge(properties, response.status, [...shown, ...showResponse(received)]);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
-      if (mayRetry(rule, undefined, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
+      if (mayRetry(rule, undefined, retries)) return { kind: 'retry', afterMs: rule.delayMs };
       return fail([...shown, errorValue(error.message)]);
     }
   };

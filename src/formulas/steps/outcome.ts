@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import type { Mail, StepValue } from '../executions/model.ts';
 import type { Step } from '../model.ts';
 import type { Context } from '../references.ts';
@@ -46,10 +45,6 @@ export type StepOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 export type PerformStep = (input: StepInput) => Promise<StepOutcome>;
-
-export interface StepPorts {
-  readonly clock: Pick<Clock, 'now'>;
-}
 
 /** A step that ends as failed, with the reason for its author. */
 export class StepFault extends Error {

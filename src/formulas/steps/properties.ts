@@ -48,7 +48,7 @@ export function readProperties(properties: Readonly<Record<string, unknown>>, co
   };
 }
 
-export interface Bounds {
+interface Bounds {
   readonly least: number;
   readonly most: number;
   readonly otherwise: number;

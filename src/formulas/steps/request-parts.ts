@@ -1,10 +1,11 @@
 import { isJsonObject, parseJson } from '../../numbers/exact-json.ts';
 import { toText } from '../references.ts';
+import { matchesCodes } from '../status-codes.ts';
 import { StepFault } from './outcome.ts';
 import { type Properties, readJson } from './properties.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
 
 /** A body with its media type. */
 export interface RequestBody {
@@ -154,4 +155,35 @@ export function showBody(bytes: Buffer, headers: Readonly<Record<string, unknown
   if (type === '' || TEXT_TYPES.test(type)) return text;
   const [, quoted, plain] = /filename="([^"]*)"|filename=([^;]*)/i.exec(toText(headers['content-disposition'])) ?? [];
   return { filename: quoted ?? plain?.trim() ?? '', type, content: bytes.toString('base64') };
+}
+
+/** The retries of a request step. */
+interface RetryRule {
+  /** Maximum number of retries; 0 without `retry`. */
+  readonly attempts: number;
+  readonly delayMs: number;
+  /** Status codes that are retried. Undefined: 5xx, and requests without a response. */
+  readonly codes: string | undefined;
+}
+
+const DEFAULT_ATTEMPTS = 3;
+const DEFAULT_DELAY_MS = 1_000;
+const MOST_DELAY_MS = 60_000;
+
+export function readRetryRule(properties: Properties): RetryRule {
+  const codes = properties.filled('retryStatusCodes').trim();
+  return {
+    attempts: properties.flag('retry')
+      ? properties.number('retryAttempts', { least: 1, most: 5, otherwise: DEFAULT_ATTEMPTS })
+      : 0,
+    delayMs: properties.number('retryDelay', { least: 0, most: MOST_DELAY_MS, otherwise: DEFAULT_DELAY_MS }),
+    codes: codes === '' ? undefined : codes,
+  };
+}
+
+/** @param status undefined: there was no response */
+export function mayRetry(rule: RetryRule, status: number | undefined, retries: number): boolean {
+  if (retries >= rule.attempts) return false;
+  if (rule.codes === undefined) return status === undefined || status >= 500;
+  return status !== undefined && matchesCodes(rule.codes, status);
 }

@@ -4,12 +4,12 @@ import { valuesOf } from '../executions/step-values.ts';
 import type { Context } from '../references.ts';
 import { errorValue, fail, type PerformStep, StepFault, type StepInput, type StepOutcome, succeed } from './outcome.ts';
 
-export interface ScriptPorts {
-  readonly sandbox: Pick<Sandbox, 'run'>;
+interface ScriptPorts {
+  readonly sandbox: Sandbox;
 }
 
 /** Parameters of the scripts of formulas, before `done`. */
-export const SCRIPT_PARAMETERS = ['trigger', 'steps', 'info', 'config'] as const;
+const SCRIPT_PARAMETERS = ['trigger', 'steps', 'info', 'config'] as const;
 /** Maximum number of characters of the JSON of a result (formulas.md, 16). Arguments may be larger. */
 const MOST_RESULT = 6 * 1024 * 1024;
 

@@ -10,15 +10,15 @@ export type AuthorizationKey = RowOf<
 >;
 
 /** The seal shows whether the settings were changed in the database. */
-export type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
+type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
 
 /** Rows with the same settings. */
-export interface SettingsRow extends SealedSettings {
+interface SettingsRow extends SealedSettings {
   /** Whether at least one of them has a code that was not exchanged. */
   readonly unused: boolean;
 }
 
-export interface RecentOptions {
+interface RecentOptions {
   /** The state of the authorization. Undefined: any state. */
   readonly state: string | undefined;
   readonly minutes: number;

@@ -35,14 +35,6 @@ export interface UrlRequest {
   readonly simulator?: boolean | undefined;
 }
 
-/** Properties of a returned code. */
-export interface CodeOrigin {
-  /** The PKCE verifier, which is the same for any code of the client in this account. Undefined for an element without PKCE. */
-  readonly verifier: string | undefined;
-  /** The configuration values of the URLs of open authorizations, the newest first and without duplicates. */
-  readonly settings: readonly Config[];
-}
-
 /** Parameters that a callback URL received. */
 export interface ReturnedCode {
   readonly code: string;
@@ -52,10 +44,10 @@ export interface ReturnedCode {
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
 /** The parts of other rooms that authorizations need. */
-export interface AuthorizationNeighbours {
+interface AuthorizationNeighbours {
   /** @throws AppError CONFLICT for an element that is not active in the account */
   readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
-  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
+  readonly proxies: Proxies;
   readonly simulatorsUrl: string | undefined;
 }
 
@@ -65,7 +57,7 @@ const STATE_BYTES = 32;
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
-  { knex, random, keys: { digest } }: Pick<Platform, 'knex' | 'random' | 'keys'>,
+  { knex, random, keys: { digest } }: Platform,
   { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ) {
   const store = createAuthorizationStore(knex);

@@ -131,7 +131,7 @@ export function invalidParameter(parameter: string, message: string): AppError {
 }
 
 /** A code, with the settings that a caller sends. */
-export interface CodeGiven {
+interface CodeGiven {
   /** Earlier settings, which authorization and caller may replace. */
   readonly base: Config;
   /** The configuration as the caller sent it. It takes precedence over the settings of authorizations. */

@@ -21,7 +21,7 @@ import {
 import { describeCodeFailure, describeTokenFailure, isGrantRefusal, TokenError } from './token-failure.ts';
 import { assertGivenValues } from './values.ts';
 
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly caller: AuthorizationCaller;
   readonly connector: OAuthConnector;
   /** The configuration as the caller sent it. */
@@ -35,7 +35,7 @@ export interface ConnectRequest {
 }
 
 /** The settings of a grant. The probe has not verified them yet. */
-export interface Connection {
+interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
   /** Authorization that the code belongs to, and that its exchange uses up; undefined without a code. */
@@ -43,7 +43,7 @@ export interface Connection {
 }
 
 /** The authorization of a code. */
-export interface Authorization {
+interface Authorization {
   readonly key: AuthorizationKey;
   readonly returned: ReturnedCode;
   readonly verifier: string | undefined;
@@ -54,8 +54,8 @@ export interface Authorization {
 }
 
 export interface ConnectNeighbours {
-  readonly authorizations: Pick<Authorizations, 'find' | 'exchangeOnce'>;
-  readonly proxies: Pick<Proxies, 'findByUrl' | 'openClient'>;
+  readonly authorizations: Authorizations;
+  readonly proxies: Proxies;
   readonly requestToken: RequestToken;
   readonly simulatorsUrl: string | undefined;
 }

@@ -55,7 +55,7 @@ export interface TokenGrant extends StandardGrant {
 export type RequestToken = (request: TokenRequest, signal: AbortSignal) => Promise<TokenGrant>;
 
 /** A code with the data that its exchange needs. */
-export interface ReturnedGrant {
+interface ReturnedGrant {
   readonly code: string;
   readonly callbackUrl: string;
   /** The PKCE verifier. Undefined without PKCE. */
@@ -91,8 +91,8 @@ function askFor(
 
 /** The parts of the platform that token requests are sent with. */
 export interface TokenEndpointPorts extends ReportingPorts {
-  readonly egress: Pick<Egress, 'request'>;
-  readonly clock: Pick<Clock, 'now' | 'steady'>;
+  readonly egress: Egress;
+  readonly clock: Clock;
   /** Base URL of the simulators. Without it, requests with `simulator: true` are rejected. */
   readonly simulatorsUrl?: string | undefined;
 }
@@ -125,7 +125,7 @@ export async function sendTokenRequest(
 }
 
 /** The address of a token request. */
-export interface TokenAddress {
+interface TokenAddress {
   /** The provider's URL. */
   readonly url: URL;
   readonly simulator: SimulatorRoute | undefined;
@@ -185,7 +185,7 @@ function secretsOf(request: TokenRequest): readonly string[] {
 }
 
 /** A response of a token endpoint, with its address and time. */
-export interface TokenResponse {
+interface TokenResponse {
   readonly response: EgressResponse;
   readonly address: TokenAddress;
   /** Time at which the response arrived, in milliseconds since 1970. */

@@ -62,7 +62,7 @@ export function noResponse({ name }: OAuthConnector, cause: EgressError): TokenE
 const CLIENT_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_client', 'unauthorized_client']);
 
 /** Returns whether the provider rejected the client, and said nothing about the grant. */
-export function isClientRefusal({ kind, oauthError }: TokenError): boolean {
+function isClientRefusal({ kind, oauthError }: TokenError): boolean {
   return kind === 'refused' && CLIENT_ERRORS.has(oauthError);
 }
 

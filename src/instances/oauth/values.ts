@@ -18,7 +18,7 @@ export class ValueFault extends Error {
   }
 }
 
-export interface ValueSource {
+interface ValueSource {
   readonly connector: OAuthConnector;
   readonly config: Config;
   readonly from: OAuthValue['from'];

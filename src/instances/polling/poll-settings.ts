@@ -4,8 +4,8 @@ import { findZone } from '../../date-pattern.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
 import { isJsonObject } from '../../numbers/exact-json.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
-import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
-import type { PlatformField } from '../platform-field.ts';
+import type { PlatformField } from '../event-settings.ts';
+import { EVENTS_ENABLED, textOf, VENDOR_TYPE } from '../event-settings.ts';
 import {
   assertEverything,
   assertTarget,
@@ -119,7 +119,7 @@ export type Polled = Pick<PollElement, 'objects' | 'polls'>;
 const NO_ELEMENT: Polled = { objects: {} };
 
 /** Element and URLs that poll settings are checked against. */
-export interface PollContext {
+interface PollContext {
   readonly element: PollElement;
   /** Base URLs of the service: the public one first, then others that lead to it. */
   readonly ownUrls: readonly string[];
@@ -338,8 +338,4 @@ function memberReader(members: SettingMembers, path: readonly string[], faults: 
       return {};
     },
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

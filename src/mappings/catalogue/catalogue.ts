@@ -14,7 +14,7 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 /** The content of the files `mappings.json` of connectors, by the key of the connector. */
 export type ConnectorMappings = ReadonlyMap<string, unknown>;
 
-export interface CatalogueSources {
+interface CatalogueSources {
   readonly connectors: readonly Connector[];
   readonly mappings: ConnectorMappings;
   /** Definitions of the catalogue. Default: those of this repository. */

@@ -11,7 +11,7 @@ export interface StoredBudget extends BudgetKey {
 }
 
 /** The budgets that were found, and the database's time when they were read, in milliseconds since 1970. */
-export interface ReadBudgets {
+interface ReadBudgets {
   readonly now: number;
   readonly budgets: readonly StoredBudget[];
 }

@@ -49,7 +49,7 @@ export interface BudgetKey {
 }
 
 /** A call under way, with the counts when it was sent. */
-export interface SentCall {
+interface SentCall {
   readonly askedAtMs: number;
   readonly taken: number;
   readonly answered: number;
@@ -65,7 +65,7 @@ export interface BudgetMeasures {
   readonly overdrawn: (work: Work) => void;
 }
 
-export interface BudgetPorts {
+interface BudgetPorts {
   readonly clock: Clock;
   readonly options: RateBudgetOptions;
   readonly measures: BudgetMeasures;
@@ -78,7 +78,7 @@ export interface BudgetPorts {
 }
 
 /** Times between this process and the database: its time `now` was read between `sentAtMs` and `readAtMs` of the steady clock. */
-export interface TimeOfDatabase {
+interface TimeOfDatabase {
   readonly now: number;
   readonly sentAtMs: number;
   readonly readAtMs: number;

@@ -9,7 +9,7 @@ import type { Budget, BudgetKey, RateBudgetOptions } from './budget.ts';
 import type { BudgetStore, ChangedBudget } from './budget-store.ts';
 import { type Settlement, settle } from './settle.ts';
 
-export interface RenewalPorts {
+interface RenewalPorts {
   readonly store: BudgetStore;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
   readonly clock: Clock;

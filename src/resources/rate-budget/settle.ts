@@ -11,13 +11,13 @@ export interface Report {
 }
 
 /** The answered calls of a holder at the time of a renewal. */
-export interface AnsweredMark {
+interface AnsweredMark {
   readonly at: number;
   readonly answered: number;
 }
 
 /** A process that holds a share of a budget. Calls are counted since the process first called the instance. */
-export interface Holder {
+interface Holder {
   /** Calls that it had sent at its last renewal. */
   readonly taken: number;
   /** Calls that it may still send until `until`. */

@@ -17,11 +17,7 @@ export type Inside = readonly [
 ];
 
 /** A module of CommonJS. */
-export type ModuleFunction = (
-  module: { exports: unknown },
-  exports: unknown,
-  require: (name: string) => unknown,
-) => void;
+type ModuleFunction = (module: { exports: unknown }, exports: unknown, require: (name: string) => unknown) => void;
 
 /** States of a call: `done` was called with a value or without one, or the script failed. The prelude has them in its own text. */
 export const STATES = { done: '=', empty: '-', failed: '!' } as const;

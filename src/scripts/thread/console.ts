@@ -5,7 +5,7 @@ const MOST_CHARACTERS = 16_384;
  * The lines that a script writes during one call, up to their limits. A line is kept as a whole or not at all, except for a first one that
  * is too long by itself: the part of a secret at the end of a short line could not be recognized.
  */
-export interface ConsoleLines {
+interface ConsoleLines {
   readonly write: (line: string) => void;
   /** Returns the lines, and begins again without any. */
   readonly take: () => readonly string[];

@@ -23,11 +23,11 @@ import { measureJson } from './measure-json.ts';
 import { callNative, readTexts } from './natives.ts';
 
 /** Runs slices, one after the other. */
-export interface ScriptEngine {
+interface ScriptEngine {
   readonly run: (slice: Slice) => Promise<SliceResult>;
 }
 
-export interface EnginePorts {
+interface EnginePorts {
   /** The CPU time of this thread in milliseconds. */
   readonly cpuMs: () => number;
   /** Called at the beginning of each step, with the values of `progress`. */

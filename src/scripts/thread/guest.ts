@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { WasmImports, WasmInstance } from './webassembly.ts';
 
 const PAGE_BYTES = 65_536;
 /** The memory that the module requires, of which the stack of C takes 5 MB. */
@@ -38,7 +37,7 @@ export interface Returned {
 }
 
 /** The requests of a guest to its host while it runs. */
-export interface GuestHost {
+interface GuestHost {
   /** Whether the script has used up its time. */
   readonly isOverdue: () => boolean;
   /** Executes a request of a script and returns the response. */
@@ -239,3 +238,26 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
     hasJobs: ({ runtime }) => isJobPending(runtime) !== 0,
   };
 }
+
+/** The part of WebAssembly that this folder uses. The types of Node.js do not have it, and those of browsers would bring all of the DOM. */
+declare global {
+  namespace WebAssembly {
+    type Imports = Record<string, Record<string, unknown>>;
+    class Module {
+      constructor(bytes: Uint8Array);
+    }
+    class Instance {
+      readonly exports: Record<string, unknown>;
+      constructor(module: Module, imports: Imports);
+    }
+    class Memory {
+      /** The memory. It is replaced when the memory grows. */
+      readonly buffer: ArrayBuffer;
+      /** Sizes in pages of 64 KiB. */
+      constructor(size: { readonly initial: number; readonly maximum: number });
+    }
+  }
+}
+
+type WasmImports = WebAssembly.Imports;
+type WasmInstance = WebAssembly.Instance;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { utilModule } from '../inside/util.ts';
 
 /** A module of CommonJS with its text. */
-export interface LibraryModule {
+interface LibraryModule {
   readonly name: string;
   readonly text: string;
 }

@@ -6,7 +6,7 @@ const LONGEST_ADDRESS = 320;
 const LONGEST_SUBJECT = 998;
 
 /** The mail that a script sends during one call, up to their limits. */
-export interface Mails {
+interface Mails {
   /** Sets how many mails a call can send. */
   readonly allow: (count: number) => void;
   /** @throws Error with a message for the author of the script */

@@ -295,7 +295,7 @@ function foreignTarget({ id, name, accountId }: OAuthProxy): AppError {
 }
 
 /** The use of a proxy's secret for a token request. */
-export interface ProxyUse {
+interface ProxyUse {
   readonly caller: ProxyCaller;
   readonly connector: Connector;
   /** The origin of the token endpoint. */

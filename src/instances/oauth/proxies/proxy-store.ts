@@ -11,7 +11,7 @@ import { isUniqueViolation } from '../../../db/violations.ts';
 export type ProxyRow = RowWith<'oauth_proxy', typeof COLUMNS>;
 
 /** Columns of a proxy that can change. */
-export type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration' | 'shared'>;
+type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration' | 'shared'>;
 
 /** Columns that decide whether a proxy redirects to a URL. */
 export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> {

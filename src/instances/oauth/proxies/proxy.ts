@@ -1,3 +1,4 @@
+import { defined } from '../../../connector/kit/kinds.ts';
 import { assertAllStorable } from '../../../db/storable.ts';
 import { AppError, type ErrorDetail, inWords, pointer } from '../../../errors.ts';
 import { isJsonObject } from '../../../numbers/exact-json.ts';
@@ -41,11 +42,7 @@ export function assertFixed(proxy: OAuthProxy, changes: ProxyChanges): void {
 
 /** Reads the new values of a proxy. A mask keeps the stored secret. @throws AppError REQUEST_INVALID */
 export function readChanges({ name, apiKey, apiSecret, configuration, shared }: ProxyChanges): Partial<NewProxy> {
-  const given = {
-    ...(name !== undefined && { name: name.trim() }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(configuration !== undefined && { configuration }),
-  };
+  const given = defined({ name: name?.trim(), apiKey, configuration });
   assertAllStorable(given);
   return {
     ...given,

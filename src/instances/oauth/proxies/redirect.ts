@@ -5,7 +5,7 @@ import type { RedirectRules } from './proxy-store.ts';
 /** Reason why a browser is not redirected. */
 export type RedirectRefusal = 'unknownProxy' | 'noState' | 'severalStates' | 'notAllowed';
 
-export interface RefusedRedirect {
+interface RefusedRedirect {
   readonly kind: 'refused';
   readonly reason: RedirectRefusal;
 }

@@ -26,7 +26,7 @@ export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalid
   readonly get: (accountId: number, id: number) => Promise<StoredOwner>;
 }
 
-export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
+type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
 
 /** Steps of a refresh, between which a process may crash: before the intent is stored, after it, and so on. */
 export type RefreshStep = 'intending' | 'intended' | 'responded' | 'committed';

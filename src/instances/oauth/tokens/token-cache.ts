@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../../clock.ts';
+import { createLoadingCache } from '../../../db/caches.ts';
 import { onCommit } from '../../../db/change.ts';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
-import { createLoadingCache } from '../../../db/loading-cache.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
 import type { InstanceKey } from '../../instance.ts';
@@ -36,7 +36,7 @@ interface Secrets {
 }
 
 /** A wait for the next announcement about the tokens of an instance. */
-export interface TokenWatch {
+interface TokenWatch {
   readonly changed: Promise<void>;
   readonly hasChanged: () => boolean;
   readonly wake: () => void;
@@ -135,7 +135,7 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
       key: InstanceKey,
       secrets: Secrets,
       row: Omit<NewTokens, 'tokens'> & { readonly generation: number },
-      since: Pick<TokenWatch, 'hasChanged'>,
+      since: TokenWatch,
     ): CachedTokens => {
       const fresh = toCached(secrets, {
         ...row,
