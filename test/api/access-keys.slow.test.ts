@@ -26,7 +26,7 @@ describe('access keys', function accessKeys() {
       expect(isKeyText(created.key)).to.equal(true);
       const masked = `ck_…${created.key.slice(-4)}`;
       const { key: _, ...rest } = created;
-      const shown = (await service.call(`/keys/${created.id}`)).body;
+      const shown = await service.get(`/keys/${created.id}`);
       expect(shown).to.deep.equal({ ...rest, key: masked });
       expect(shown).to.deep.include({ name: 'Nightly report', access: 'read', allow: [], instances: [shop.id] });
       expect(shown.validKeys.map(({ key }: { key: string }) => key)).to.deep.equal([masked]);
@@ -39,7 +39,7 @@ describe('access keys', function accessKeys() {
     it('names every instance and element that does not exist, and what cannot be combined', async () => {
       const scope = { instances: [shop.id, 999], elementKeys: ['odat'], objects: ['Orders'], allow: ['bulk'] };
       const body = { name: 'Test', access: 'read', ...scope };
-      const response = await service.call('/keys', { method: 'POST', body });
+      const response = await service.send('POST', '/keys', body);
       expectProblem(response, 'REQUEST_INVALID');
       expect(faultsOf(response)).to.deep.equal({
         'body.instances.1': 'There is no instance 999.',
@@ -50,7 +50,7 @@ describe('access keys', function accessKeys() {
 
     it('does not take an instance of another account', async () => {
       const { id } = await service.createInstance('bamboohr', BAMBOOHR);
-      const account = (await service.call('/accounts', { method: 'POST', body: { externalId: 'elsewhere' } })).body;
+      const account = await service.change('POST', '/accounts', { externalId: 'elsewhere' });
       const call = { method: 'POST', body: { name: 'Test', access: 'read', instances: [id] } };
       const response = await service.call('/keys', { ...call, headers: { 'elements-account-id': String(account.id) } });
       expectProblem(response, 'REQUEST_INVALID', `There is no instance ${id}.`);
@@ -134,7 +134,7 @@ describe('access keys', function accessKeys() {
       expect(JSON.stringify(ids)).to.not.contain(`:${other.id}`);
       const all = await service.call('/federated/Orders');
       expect(all.body.length).to.equal(2 * response.body.length);
-      await service.call(`/instances/${other.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${other.id}`);
     });
 
     it('learn what the key is', async () => {
@@ -174,7 +174,7 @@ describe('access keys', function accessKeys() {
     it('comes with its deletion', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id] });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
-      expect((await service.call(`/keys/${id}`, { method: 'DELETE' })).body).to.deep.equal({ id });
+      expect(await service.change('DELETE', `/keys/${id}`)).to.deep.equal({ id });
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       expectProblem(await service.call(`/keys/${id}`), 'NOT_FOUND', `There is no key ${id}.`);
     });
@@ -188,9 +188,9 @@ describe('access keys', function accessKeys() {
       );
       // Whatever changes a key makes the process read all of them again.
       const other = await createKey(service);
-      await service.call(`/keys/${other.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/keys/${other.id}`);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
-      const moved = await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Moved', expiresIn: null } });
+      const moved = await service.send('PATCH', `/keys/${id}`, { name: 'Moved', expiresIn: null });
       expect(moved.body).to.not.have.property('expiresDate');
       expect(moved.body).to.include({ name: 'Moved' });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
@@ -200,25 +200,25 @@ describe('access keys', function accessKeys() {
       const { accountId } = service;
       const maker = await createUser(service, { accountId, name: 'maker', role: 'default-user' });
       const { id, key } = await createKey(service, { instances: [shop.id] }, authorizationOf(maker));
-      const activate = (active: boolean) => service.call(`/users/${maker.id}`, { method: 'PATCH', body: { active } });
+      const activate = (active: boolean) => service.send('PATCH', `/users/${maker.id}`, { active });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
       await activate(false);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       await activate(true);
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
-      await service.call(`/users/${maker.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/users/${maker.id}`);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       expect((await service.call(`/keys/${id}`)).status).to.equal(404);
     });
 
     it('comes when its user may no longer work in its account', async () => {
-      const account = (await service.call('/accounts', { method: 'POST', body: { externalId: 'of-a-manager' } })).body;
+      const account = await service.change('POST', '/accounts', { externalId: 'of-a-manager' });
       const { accountId } = service;
       const maker = await createUser(service, { accountId, name: 'manager', role: 'org-admin' });
       const headers = { ...authorizationOf(maker), 'elements-account-id': String(account.id) };
       const { key } = await createKey(service, {}, headers);
       expect((await withKey(service, key)('/keys/me')).body).to.include({ accountId: account.id });
-      await service.call(`/users/${maker.id}/roles/org-admin`, { method: 'DELETE' });
+      await service.send('DELETE', `/users/${maker.id}/roles/org-admin`);
       expectProblem(await withKey(service, key)('/keys/me'), 'UNAUTHENTICATED', refusal);
     });
 
@@ -228,7 +228,7 @@ describe('access keys', function accessKeys() {
       const several = await createKey(service, { instances: [id, shop.id] });
       expect((await withKey(service, only.key)('/Orders')).status).to.equal(200);
       expect((await withKey(service, several.key, id)('/Orders')).status).to.equal(200);
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${id}`);
       expectProblem(
         await withKey(service, only.key)('/Orders'),
         'UNAUTHENTICATED',
@@ -241,7 +241,7 @@ describe('access keys', function accessKeys() {
 
   describe('rotation', () => {
     const rotate = (id: number, overlapSeconds?: number) =>
-      service.call(`/keys/${id}/rotate`, { method: 'POST', body: { overlapSeconds } });
+      service.send('POST', `/keys/${id}/rotate`, { overlapSeconds });
 
     it('keeps the earlier secret for the overlap, and ends it without one', async () => {
       const { id, key: first } = await createKey(service, { instances: [shop.id] });
@@ -285,24 +285,24 @@ describe('access keys', function accessKeys() {
     expect(idsOf(await service.call('/keys'))).to.include.members([id, own.id]);
     for (const method of ['GET', 'DELETE'])
       expectProblem(await service.call(`/keys/${id}`, { method, headers }), 'NOT_FOUND', `There is no key ${id}.`);
-    expect((await service.call(`/keys/${own.id}`, { method: 'DELETE' })).status).to.equal(200);
+    expect((await service.send('DELETE', `/keys/${own.id}`)).status).to.equal(200);
   });
 
   it('note their last use at most every few minutes', async () => {
     const { id, key } = await createKey(service, { instances: [shop.id] });
-    const lastUse = async () => (await service.call(`/keys/${id}`)).body.lastUsedDate;
+    const lastUse = async () => (await service.get(`/keys/${id}`)).lastUsedDate;
     expect(await lastUse()).to.equal(undefined);
     await withKey(service, key)('/Orders');
     const first = await lastUse();
     expect(Math.abs(Date.now() - new Date(first).getTime())).to.be.below(30_000);
-    await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Read again' } });
+    await service.send('PATCH', `/keys/${id}`, { name: 'Read again' });
     await withKey(service, key)('/Orders');
     expect(await lastUse()).to.equal(first);
     const longAgo = new Date(Date.now() - 10 * 60_000);
     await withDatabase(service, (knex) =>
       knex('access_key_secret').where({ key_id: id }).update({ last_used_at: longAgo }),
     );
-    await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Read again' } });
+    await service.send('PATCH', `/keys/${id}`, { name: 'Read again' });
     await withKey(service, key)('/Orders');
     expect(new Date(await lastUse()).getTime()).to.be.above(longAgo.getTime());
   });

@@ -85,7 +85,7 @@ describe('the activity of an account', () => {
     await hungUp;
     const where = `status = 499 AND instanceId = ${impatient.id}`;
     await until(async () => (await service.call('/activity', { query: { where } })).body.length > 0);
-    const [found] = (await service.call('/activity', { query: { where } })).body;
+    const [found] = await service.get('/activity', { query: { where } });
     expect(found).to.include({ status: 499, cut: true, operation: 'listRecords' });
     expect(found).not.to.have.property('code');
     expect(found.providerCalls[0]).to.include({ failure: 'aborted', path: '/items', retries: 0 });
@@ -157,14 +157,14 @@ describe('the activity of an account', () => {
       const failed = await service.call('/employees?where=nothing%3D1', { token: instance.token });
       await activityOf(failed);
       const where = `status >= 400 AND elementKey = 'bamboohr' AND code = 'WHERE_INVALID' AND durationMs >= 0.1`;
-      const { body } = await service.call('/activity', { query: { where } });
+      const body = await service.get('/activity', { query: { where } });
       expect(body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(requestIdOf(failed));
       expectProblem(await service.call('/activity', { query: { where: "stauts = 'x'" } }), 'WHERE_INVALID');
     });
 
     it('is of one instance, by its token or by its path, and is not there for one that is not', async () => {
       await activityOf(await service.call(`/instances/${instance.id}/configuration`));
-      const { body } = await service.call(`/instances/${instance.id}/activity`);
+      const body = await service.get(`/instances/${instance.id}/activity`);
       const operations = new Set(body.map(({ operation }: ApiAnswer['body']) => operation));
       expect([...operations]).to.include.members(['listRecords', 'getInstanceConfiguration']);
       expect(new Set(body.map(({ instanceId }: ApiAnswer['body']) => instanceId))).to.deep.equal(
@@ -196,7 +196,7 @@ describe('the activity of an account', () => {
       expectProblem(await service.call(`/instances/${instance.id}/activity`, { headers }), 'NOT_FOUND');
       const own = await service.call('/elements', { headers });
       expect(await activityOf(own, { headers })).to.include({ accountId: tenant.accountId });
-      const listed = (await service.call('/activity', { headers })).body;
+      const listed = await service.get('/activity', { headers });
       expect(new Set(listed.map(({ accountId }: ApiAnswer['body']) => accountId))).to.deep.equal(
         new Set([tenant.accountId]),
       );
@@ -217,7 +217,7 @@ describe('the activity of an account', () => {
     });
     const requestId = requestIdOf(response);
     const activity = await activityOf(response);
-    const { body } = await service.call(`/usage/${requestId}`);
+    const body = await service.get(`/usage/${requestId}`);
     expect(body).to.deep.equal({
       user_id: service.userId,
       account_id: service.accountId,
@@ -235,6 +235,6 @@ describe('the activity of an account', () => {
     });
     expect(body.request_ip).to.match(/127\.0\.0\.1$/);
     const where = `request_id = '${requestId}' AND request_status = 200 AND process_time > 0`;
-    expect((await service.call('/usage', { query: { where } })).body).to.deep.equal([body]);
+    expect(await service.get('/usage', { query: { where } })).to.deep.equal([body]);
   });
 });

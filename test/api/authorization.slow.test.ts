@@ -92,9 +92,7 @@ describe('authorization', () => {
     }
 
     it('checks the caller before it reads the body', async () => {
-      const response = await service.call('/instances', {
-        method: 'POST',
-        body: '{',
+      const response = await service.send('POST', '/instances', '{', {
         headers: { authorization: 'User x, Organization y' },
       });
       expectUnauthenticated(response, WRONG_SECRET);
@@ -166,7 +164,7 @@ describe('authorization', () => {
     it('refuses the token of a deleted instance', async () => {
       const { id, token } = await service.createInstance('odata', SHOP);
       expect((await service.call('/Products', { token })).status).to.equal(200);
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${id}`);
       expectUnauthenticated(await service.call('/Products', { token }), WRONG_TOKEN);
       expectUnauthenticated(await service.call('/instances', { token }), WRONG_TOKEN);
     });
@@ -194,7 +192,7 @@ describe('authorization', () => {
     let disabled: { readonly id: number; readonly token: string };
     before(async () => {
       disabled = await service.createInstance('odata', SHOP);
-      await service.call(`/instances/${disabled.id}/enabled`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${disabled.id}/enabled`);
     });
 
     it('answers 403 to every call on its objects', async () => {
@@ -209,7 +207,7 @@ describe('authorization', () => {
         ['GET', '/hubs/general/Products'],
       ];
       for (const [method, path, body] of requests) {
-        const response = await service.call(path, { method, body, token: disabled.token });
+        const response = await service.send(method, path, body, { token: disabled.token });
         const message = `Instance ${disabled.id} is disabled. Enable it with PUT /instances/${disabled.id}/enabled.`;
         expectProblem(response, 'FORBIDDEN', message);
       }

@@ -15,7 +15,7 @@ describe('the body of a request', () => {
   before(async () => {
     ({ token } = await service.createInstance('odata', SHOP));
   });
-  const post = (body: unknown) => service.call('/instances', { method: 'POST', body });
+  const post = (body: unknown) => service.send('POST', '/instances', body);
 
   function sendChunked(path: string, body: string, instanceToken?: string) {
     const headers = { ...authorizationOf(service, instanceToken), ...JSON_BODY, 'transfer-encoding': 'chunked' };
@@ -49,7 +49,7 @@ describe('the body of a request', () => {
       ] as const) {
         const response = await service.call(path, { method, headers: JSON_BODY });
         expectProblem(response, 'REQUEST_INVALID', 'body is missing.');
-        expectProblem(await service.call(path, { method, body: '' }), 'REQUEST_INVALID', 'body is missing.');
+        expectProblem(await service.send(method, path, ''), 'REQUEST_INVALID', 'body is missing.');
       }
       for (const [method, path] of [
         ['POST', '/Products'],
@@ -65,7 +65,7 @@ describe('the body of a request', () => {
     for (const body of ['[]', '"text"', '5', 'true', 'null', '[{"name":"x"}]']) {
       it(`must be an object, not ${body}`, async () => {
         expectProblem(await post(body), 'REQUEST_INVALID', 'body must be object.');
-        const record = await service.call('/Products', { method: 'POST', body, token });
+        const record = await service.send('POST', '/Products', body, { token });
         expectProblem(record, 'REQUEST_INVALID', 'body must be object.');
       });
     }
@@ -108,13 +108,13 @@ describe('the body of a request', () => {
 
     it('shows no more than 50 faults of a body full of them, and cuts their names', async () => {
       const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]));
-      for (const response of [await post(body), await service.call('/Products', { method: 'POST', body, token })]) {
+      for (const response of [await post(body), await service.send('POST', '/Products', body, { token })]) {
         expectProblem(response, 'REQUEST_INVALID');
         expect(response.body.details).to.have.length(50);
       }
       const name = 'n'.repeat(100_000);
       const cut = `${'n'.repeat(100)}…`;
-      const product = await service.call('/Products', { method: 'POST', body: { [name]: 1 }, token });
+      const product = await service.send('POST', '/Products', { [name]: 1 }, { token });
       expectProblem(product, 'REQUEST_INVALID', `Unknown field '${cut}'. (and 1 more, see details)`);
       const setting = await post({ ...NEW, configuration: { ...BAMBOOHR, [name]: 1 } });
       expect(setting.body.message).to.include(`Unknown configuration key '${cut}'.`);
@@ -147,12 +147,12 @@ describe('the body of a request', () => {
         ['POST', `/hubs/general${path}`],
         ['PATCH', `/hubs/general${path}/1`],
       ] as const) {
-        const response = await service.call(place, { method, token, body: record(7_000_000) });
+        const response = await service.send(method, place, record(7_000_000), { token });
         expect(response.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
         expect(response.body.message).to.match(/^Unknown field 'Nope'/);
       }
       const event = { instanceId: 999_999, data: { text: 'x'.repeat(7_000_000) } };
-      expectProblem(await service.call('/events/test', { method: 'POST', body: event }), 'NOT_FOUND');
+      expectProblem(await service.send('POST', '/events/test', event), 'NOT_FOUND');
     });
 
     it('may have 10,000 members, those inside others counted', async () => {
@@ -166,7 +166,7 @@ describe('the body of a request', () => {
     });
 
     it('may have 100,000 members inside a record, and 10,000 of its own', async () => {
-      const create = (body: object) => service.call('/Products', { method: 'POST', token, body });
+      const create = (body: object) => service.send('POST', '/Products', body, { token });
       const nested = (count: number) => create({ Nope: Array.from({ length: count }, () => 1) });
       expectProblem(await nested(99_999), 'REQUEST_INVALID', /^Unknown field 'Nope'/);
       const message = 'The body has more than 100000 members, nested members included.';

@@ -19,7 +19,7 @@ describe('bulk queries', () => {
 
   const post = (body: object | undefined, query: Readonly<Record<string, string>> = {}, headers = {}) =>
     service.call('/bulk/query', { method: 'POST', token: shop.token, query, headers, ...(body && { body }) });
-  const statusOf = async (id: number) => (await service.call(`/bulk/${id}/status`, { token: shop.token })).body;
+  const statusOf = async (id: number) => await service.get(`/bulk/${id}/status`, { token: shop.token });
   const file = (id: number, headers: Readonly<Record<string, string>> = {}, query = {}, name = 'Products') =>
     service.call(`/bulk/${id}/${name}`, { token: shop.token, headers, query, asBytes: true });
 
@@ -38,7 +38,7 @@ describe('bulk queries', () => {
   }
 
   async function records(query: Readonly<Record<string, string | number>>): Promise<ApiAnswer['body']> {
-    return (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, ...query } })).body;
+    return await service.get('/Products', { token: shop.token, query: { pageSize: 5000, ...query } });
   }
 
   describe('with a statement', () => {
@@ -178,7 +178,7 @@ describe('bulk queries', () => {
       expectProblem(await post({ objectName: 'Prodcts' }), 'NOT_FOUND');
       const unordered = await service.createInstance('bamboohr', BAMBOOHR);
       const body = { objectName: 'time-off', orderBy: 'amount' };
-      const response = await service.call('/bulk/query', { method: 'POST', token: unordered.token, body });
+      const response = await service.send('POST', '/bulk/query', body, { token: unordered.token });
       expectProblem(response, 'WHERE_UNSUPPORTED');
       expect(response.body.details[0].path).to.equal('/body/orderBy');
     });
@@ -191,15 +191,12 @@ describe('bulk queries', () => {
 
     it('are answered below the hub', async () => {
       const body = { objectName: 'Products', fields: 'Id' };
-      const created = await service.call('/hubs/general/bulk/query', { method: 'POST', token: shop.token, body });
+      const created = await service.send('POST', '/hubs/general/bulk/query', body, { token: shop.token });
       expect(created.status).to.equal(200);
       await ended(created.body.id);
       const response = await service.call(`/hubs/general/bulk/${created.body.id}/Products`, { token: shop.token });
       expect(response.headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
-      expectProblem(
-        await service.call('/hubs/crm/bulk/query', { method: 'POST', token: shop.token, body }),
-        'NOT_FOUND',
-      );
+      expectProblem(await service.send('POST', '/hubs/crm/bulk/query', body, { token: shop.token }), 'NOT_FOUND');
     });
 
     it('are made once with an Idempotency-Key', async () => {
@@ -345,11 +342,7 @@ describe('bulk queries', () => {
 
     it('of all instances of the account', async () => {
       const { id: otherId, token } = await service.createInstance('bamboohr', BAMBOOHR);
-      const made = await service.call('/bulk/query', {
-        method: 'POST',
-        token,
-        body: { objectName: 'employees', fields: 'id' },
-      });
+      const made = await service.send('POST', '/bulk/query', { objectName: 'employees', fields: 'id' }, { token });
       const own = await complete({ objectName: 'Orders', fields: 'Code' });
       const list = async (query: ApiCall['query']) => {
         const response = await service.call('/bulk-jobs', { query });
@@ -379,7 +372,7 @@ describe('bulk queries', () => {
     const id = await complete({ objectName: 'Products', fields: 'Id' });
     const response = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
     expectProblem(response, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
-    expect((await service.call(`/bulk/${id}/errors`, { token: shop.token })).body).to.deep.equal([]);
+    expect(await service.get(`/bulk/${id}/errors`, { token: shop.token })).to.deep.equal([]);
   });
 
   it('that end while they are cancelled are told as what they are', async () => {
@@ -407,7 +400,7 @@ describe('bulk queries', () => {
         (await service.call(`/bulk/${id}/status`, { headers: authorizationOf(tenant, shop.token) })).status,
       ).to.equal(401);
     const countOf = async (tenant: Tenant) =>
-      (await service.call('/bulk-jobs', { headers: authorizationOf(tenant) })).body.length;
+      (await service.get('/bulk-jobs', { headers: authorizationOf(tenant) })).length;
     expect(await Promise.all([stranger, sibling].map(countOf))).to.deep.equal([0, 0]);
     expect(await countOf(colleague)).to.be.above(0);
     const headers = authorizationOf(colleague, shop.token);
@@ -420,10 +413,8 @@ describe('bulk queries', () => {
       ['DELETE', `/bulk/${id}`],
     ] as const)
       expectProblem(await service.call(path, { method, token: other.token }), 'NOT_FOUND');
-    expect((await service.call('/bulk/jobs', { token: other.token })).body).to.deep.equal([]);
+    expect(await service.get('/bulk/jobs', { token: other.token })).to.deep.equal([]);
     const continued = { objectName: 'Products', continueFromJobId: id };
-    expect(
-      (await service.call('/bulk/query', { method: 'POST', token: other.token, body: continued })).status,
-    ).to.equal(400);
+    expect((await service.send('POST', '/bulk/query', continued, { token: other.token })).status).to.equal(400);
   });
 });

@@ -12,7 +12,7 @@ describe('what the console reads to show itself', () => {
 
   before(async () => {
     ({ id: instanceId } = await service.createInstance('bamboohr', BAMBOOHR));
-    await service.call('/users/me/password', { method: 'PUT', body: { password: PASSWORD } });
+    await service.send('PUT', '/users/me/password', { password: PASSWORD });
     // As a browser asks: without the secrets.
     const browse = (path: string, { method = 'GET', body = {}, headers = {} }) => {
       const content = method === 'GET' ? {} : { body: JSON.stringify(body) };
@@ -40,13 +40,12 @@ describe('what the console reads to show itself', () => {
   });
 
   async function pathsOf(path: string, query: ApiCall['query'] = {}): Promise<readonly string[]> {
-    const { status, body } = await service.call(path, { query: { ...query, pageSize: 200 } });
-    expect(status, JSON.stringify(body)).to.equal(200);
+    const body = await service.get(path, { query: { ...query, pageSize: 200 } });
     return body.map((row: { readonly path?: string; readonly request_uri?: string }) => row.path ?? row.request_uri);
   }
 
   it('is marked in the activity, and left out where it is not wanted', async () => {
-    const { body } = await service.call('/activity', { query: { pageSize: 200 } });
+    const body = await service.get('/activity', { query: { pageSize: 200 } });
     const marked = body.filter((row: { readonly consoleRead?: true }) => row.consoleRead);
     expect(marked.map(({ path }: { readonly path: string }) => path)).to.have.members([
       '/elements/api-v2/hubs',
@@ -74,7 +73,7 @@ describe('what the console reads to show itself', () => {
     expect((await elementsOf(WITHOUT)).at(-1)).to.include({ elementKey: 'bamboohr', count: 1 });
 
     const sumOf = async (path: string, member: string, query: ApiCall['query']) =>
-      (await service.call(path, { query: { ...day, ...query } })).body.reduce(
+      (await service.get(path, { query: { ...day, ...query } })).reduce(
         (sum: number, point: Readonly<Record<string, number>>) => sum + (point[member] ?? 0),
         0,
       );
@@ -87,7 +86,7 @@ describe('what the console reads to show itself', () => {
       const without = await sumOf(path, member, WITHOUT);
       expect(await sumOf(path, member, {}), path).to.be.at.least(without + 2);
     }
-    const { body } = await service.call('/usage/analytics/times', { query: day });
+    const body = await service.get('/usage/analytics/times', { query: day });
     expect(body).to.have.length(1);
     expect(body[0].min).to.be.at.most(body[0].p50);
   });

@@ -47,7 +47,7 @@ const logIn = (service: Pick<TestApp, 'app'>, body: unknown = {}, headers: Brows
   });
 
 const setPassword = (service: TestApp, password = PASSWORD, headers = {}) =>
-  service.call('/users/me/password', { method: 'PUT', body: { password }, headers });
+  service.send('PUT', '/users/me/password', { password }, { headers });
 
 function cookieOf({ status, headers }: ApiAnswer): string {
   expect(status).to.equal(200);
@@ -188,7 +188,7 @@ describe('the console', () => {
       const listed = await browse(service, '/Orders?pageSize=2', { headers: on(id) });
       expect(listed.status, JSON.stringify(listed.body)).to.equal(200);
       expect(listed.headers.get('elements-element-instance-id')).to.equal(String(id));
-      expect(listed.body).to.deep.equal((await service.call('/Orders?pageSize=2', { token })).body);
+      expect(listed.body).to.deep.equal(await service.get('/Orders?pageSize=2', { token }));
 
       const explain = { method: 'POST', body: { objectName: 'Orders' } };
       expect((await browse(service, '/query/explain', { ...explain, headers: on(id) })).status).to.equal(200);
@@ -306,7 +306,7 @@ describe('the console', () => {
         [false, 401],
         [true, 200],
       ]) {
-        expect((await service.call(`/users/${ann.id}`, { method: 'PATCH', body: { active } })).status).to.equal(200);
+        expect((await service.send('PATCH', `/users/${ann.id}`, { active })).status).to.equal(200);
         expectProblem(await browse(service, '/users/me', { headers: { cookie } }), 'UNAUTHENTICATED', ENDED);
         expect(await isKnown(headers)).to.equal(ofSecret);
       }
@@ -496,9 +496,9 @@ describe('the console on two processes', () => {
     // At once in the process that changes it.
     expect((await browse(other, path, { method: 'DELETE', headers })).status).to.equal(200);
     expect(await call()).to.equal(403);
-    expect((await one.call(path, { method: 'PUT' })).status).to.equal(200);
+    expect((await one.send('PUT', path)).status).to.equal(200);
     await until(async () => (await call()) === 200);
-    await one.call(`/instances/${id}`, { method: 'DELETE' });
+    await one.send('DELETE', `/instances/${id}`);
     await until(async () => (await call()) === 404);
   });
 

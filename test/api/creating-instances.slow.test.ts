@@ -16,10 +16,7 @@ describe('creating instances', () => {
   const service = useApp();
 
   const create = (element: string, configuration: unknown, more: object = {}) =>
-    service.call('/instances', {
-      method: 'POST',
-      body: { element: { key: element }, name: 'x', configuration, ...more },
-    });
+    service.send('POST', '/instances', { element: { key: element }, name: 'x', configuration, ...more });
 
   describe('with what cannot be', () => {
     after('nothing is stored', async () => {
@@ -78,7 +75,7 @@ describe('creating instances', () => {
     it('takes a `__proto__` for the unknown key that it is', async () => {
       const body =
         '{"element":{"key":"odata"},"name":"x","configuration":{"__proto__":{"base.url":"https://a.example"}}}';
-      const response = await service.call('/instances', { method: 'POST', body });
+      const response = await service.send('POST', '/instances', body);
       expectProblem(response, 'REQUEST_INVALID');
       expect(faultsOf(response)).to.include.keys('body.configuration.__proto__', 'body.configuration.base.url');
     });
@@ -260,7 +257,7 @@ describe('creating instances', () => {
     it('takes the id of an element in place of its key, and settings as text', async () => {
       const { body } = await create('1001', { ...SHOP, simulator: 'true', 'text.binary': 'FALSE'.toLowerCase() });
       expect(body.element.key).to.equal('odata');
-      const { body: configuration } = await service.call(`/instances/${body.id}/configuration`);
+      const configuration = await service.get(`/instances/${body.id}/configuration`);
       const defaults = { 'filter.local': false, 'odata.enum': 'service' };
       expect(configuration).to.deep.equal({ ...SHOP, ...defaults, simulator: true, 'text.binary': false });
     });

@@ -128,7 +128,7 @@ describe('what one tenant may have of the database', () => {
     const changes = repeat(6, (index) =>
       index % 2 === 0
         ? service.call('/notifications/subscriptions/deliveries', { method: 'PUT', query: { where } })
-        : service.call('/notifications/subscriptions/redeliveries', { method: 'POST', body: period }),
+        : service.send('POST', '/notifications/subscriptions/redeliveries', period),
     );
     expect(await untilHeld(1)).to.equal(1);
     expect((await asStranger('/instances')).status).to.equal(200);

@@ -17,7 +17,7 @@ describe('discovery', () => {
 
   it('lists the elements, by hub and by text too', async () => {
     const keysOf = async (query = '') =>
-      (await service.call(`/elements${query}`)).body.map(({ key }: { key: string }) => key);
+      (await service.get(`/elements${query}`)).map(({ key }: { key: string }) => key);
     expect(await keysOf()).to.include.members(['bamboohr', 'odata']);
     expect(await keysOf('?hub=humancapital')).to.deep.equal(['bamboohr']);
     expect(await keysOf('?searchText=TIME%20OFF')).to.deep.equal(['bamboohr']);
@@ -28,8 +28,8 @@ describe('discovery', () => {
   });
 
   it('shows an element by key and by id, with the configuration that it takes', async () => {
-    const { body } = await service.call('/elements/bamboohr');
-    expect((await service.call('/elements/1002')).body).to.deep.equal(body);
+    const body = await service.get('/elements/bamboohr');
+    expect(await service.get('/elements/1002')).to.deep.equal(body);
     type Shown = Readonly<Record<string, unknown>>;
     const fields: readonly Shown[] = body.configuration;
     const flagsOf = (field: Shown) => ['required', 'secret'].filter((flag) => field[flag] === true).join();
@@ -64,13 +64,13 @@ describe('discovery', () => {
   });
 
   it('shows which objects of an element are polled unless others are named', async () => {
-    const pollsOf = async (key: string) => (await service.call(`/elements/${key}`)).body.polls;
+    const pollsOf = async (key: string) => (await service.get(`/elements/${key}`)).polls;
     expect(await pollsOf('bamboohr')).to.deep.equal(['employees']);
     expect(await pollsOf('odata')).to.equal(undefined);
   });
 
   it('lists the hubs with their elements', async () => {
-    const { body } = await service.call('/hubs');
+    const body = await service.get('/hubs');
     expect(body).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
   });
 
@@ -99,11 +99,11 @@ describe('discovery', () => {
 
   it('names the field that identifies a record alike in the list, the metadata and the records', async () => {
     const expected = { Countries: 'Code', Customers: 'Id', OrderLines: 'id', Orders: 'Code', Products: 'Id' };
-    const { body } = await service.call('/objects?details=true', { token: shop.token });
+    const body = await service.get('/objects?details=true', { token: shop.token });
     const listed = body.map(({ name, identifier }: Named & { identifier: string }) => [name, identifier]);
     expect(Object.fromEntries(listed)).to.deep.equal(expected);
     for (const [name, identifier] of Object.entries(expected)) {
-      const { body: metadata } = await service.call(`/objects/${name}/metadata`, { token: shop.token });
+      const metadata = await service.get(`/objects/${name}/metadata`, { token: shop.token });
       expect(metadata.identifier, name).to.equal(identifier);
       const marked = metadata.fields.filter((field: { identifier?: boolean }) => field.identifier === true);
       expect(marked.map((field: Named) => field.name)).to.deep.equal([identifier]);
@@ -112,7 +112,7 @@ describe('discovery', () => {
 
   it('asks the provider again when settings changed, and not when anything else of an instance did', async () => {
     const { id, token } = await service.createInstance('odata', SHOP);
-    const change = (body: object) => service.call(`/instances/${id}`, { method: 'PATCH', body });
+    const change = (body: object) => service.send('PATCH', `/instances/${id}`, body);
     const countCalls = async () => {
       const { headers } = await service.call('/Products', { token, query: { pageSize: 1 } });
       return Number(headers.get('elements-provider-calls'));
@@ -138,11 +138,11 @@ describe('discovery', () => {
   });
 
   it('says what the records of an object are, where that is known', async () => {
-    const { body } = await service.call('/objects/employees/metadata', { token: people.token });
+    const body = await service.get('/objects/employees/metadata', { token: people.token });
     expect(body.description).to.equal(
       'All employees that the owner of the API key may see, including inactive employees and future hires.',
     );
-    const { body: products } = await service.call('/objects/Products/metadata', { token: shop.token });
+    const products = await service.get('/objects/Products/metadata', { token: shop.token });
     expect(products).not.to.have.property('description');
   });
 
@@ -177,7 +177,7 @@ describe('discovery', () => {
     const { body, headers } = await service.call('/objects/employees/time-off/metadata', { token: people.token });
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
     expect(body.name).to.equal('time-off');
-    const [row] = (await service.call('/employees/101/time-off', { token: people.token })).body;
+    const [row] = await service.get('/employees/101/time-off', { token: people.token });
     expect(body.fields.map(({ name }: Named) => name)).to.have.members(Object.keys(row));
     const start = body.fields.find(({ name }: Named) => name === 'start');
     expect(start).to.deep.include({
@@ -322,12 +322,12 @@ describe('discovery', () => {
       ];
       for (const hub of ['humancapital', 'nowhere', 'General', '__proto__']) {
         for (const [method, path, body] of requests) {
-          const response = await service.call(`/hubs/${hub}${path}`, { method, body, token: shop.token });
+          const response = await service.send(method, `/hubs/${hub}${path}`, body, { token: shop.token });
           const message = `The element of this instance is in the hub 'general', not '${hub}'.`;
           expectProblem(response, 'NOT_FOUND', message);
         }
       }
-      expect((await service.call('/Products/1', { token: shop.token })).body.Name).to.equal("O'Neil's guide");
+      expect((await service.get('/Products/1', { token: shop.token })).Name).to.equal("O'Neil's guide");
     });
   });
 });

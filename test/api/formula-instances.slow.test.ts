@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -14,6 +14,7 @@ const scheduled = (cron: string) => ({ type: 'scheduled', properties: { cron }, 
 
 describe('formula instances', () => {
   const service = useSharedApp();
+  const { get, send, change } = service;
   const tenants = useTenants(service);
   let shopId: number;
 
@@ -21,13 +22,6 @@ describe('formula instances', () => {
     ({ id: shopId } = await service.createInstance('odata', SHOP));
   });
 
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
-  const change = async (method: string, path: string, body?: unknown) => ok(await send(method, path, body));
   const createFormula = (more: object = {}) =>
     change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
   const manual = (more: object = {}) =>
@@ -149,7 +143,7 @@ describe('formula instances', () => {
     const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
     const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shopId } });
     const list = async (query: Record<string, string | number>) =>
-      idsOf(ok(await service.call('/formulas/instances', { query })));
+      idsOf(await service.get('/formulas/instances', { query }));
     expect(await list({ searchText: 'SEARCHED' })).to.deep.equal([one.id]);
     expect(await list({ searchText: 'searched', includeInactive: 'true' })).to.deep.equal([one.id, two.id]);
     expect(await list({ searchText: 'bambooHR' })).to.deep.equal([one.id]);
@@ -161,8 +155,8 @@ describe('formula instances', () => {
     expect(await list({ elementInstanceId: 999_999_999 })).to.deep.equal([]);
     const first = await service.call(path, { query: { pageSize: 1 } });
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
-    expect(idsOf(ok(first))).to.deep.equal([one.id]);
-    expect(idsOf(ok(await service.call(path, { query: { pageSize: 1, nextPage } })))).to.deep.equal([two.id]);
+    expect(idsOf(bodyOf(first))).to.deep.equal([one.id]);
+    expect(idsOf(await service.get(path, { query: { pageSize: 1, nextPage } }))).to.deep.equal([two.id]);
   });
 
   describe('are refused', () => {
@@ -205,36 +199,40 @@ describe('formula instances', () => {
 
     it('for element instances of other accounts, unless an administrator of the organization names them', async () => {
       const asSibling = authorizationOf(tenants.sibling);
-      const theirs = ok(
-        await service.call('/instances', {
-          method: 'POST',
-          headers: asSibling,
-          body: { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
-        }),
+      const theirs = bodyOf(
+        await service.send(
+          'POST',
+          '/instances',
+          { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
+          { headers: asSibling },
+        ),
       );
       const { id } = await createFormula();
       const body = { name: 'across', configuration: { crm: theirs.id } };
       const path = `/formulas/${id}/instances`;
-      const colleague = await service.call(path, { method: 'POST', body, headers: authorizationOf(tenants.colleague) });
+      const colleague = await service.send('POST', path, body, { headers: authorizationOf(tenants.colleague) });
       expect(Object.keys(faultsOf(colleague))).to.deep.equal(['body.configuration.crm']);
       const across = await change('POST', path, body);
       // What is stored already may stay.
-      const renamed = await service.call(`${path}/${across.id}`, {
-        method: 'PATCH',
-        body: { name: 'renamed' },
-        headers: authorizationOf(tenants.colleague),
-      });
-      expect(ok(renamed).name).to.equal('renamed');
-      const stranger = await service.call('/formulas', {
-        method: 'POST',
-        body: { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] },
-        headers: authorizationOf(tenants.stranger),
-      });
-      const foreign = await service.call(`/formulas/${ok(stranger).id}/instances`, {
-        method: 'POST',
-        body: { name: 'foreign', configuration: { crm: shopId } },
-        headers: authorizationOf(tenants.stranger),
-      });
+      const renamed = await service.send(
+        'PATCH',
+        `${path}/${across.id}`,
+        { name: 'renamed' },
+        { headers: authorizationOf(tenants.colleague) },
+      );
+      expect(bodyOf(renamed).name).to.equal('renamed');
+      const stranger = await service.send(
+        'POST',
+        '/formulas',
+        { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] },
+        { headers: authorizationOf(tenants.stranger) },
+      );
+      const foreign = await service.send(
+        'POST',
+        `/formulas/${bodyOf(stranger).id}/instances`,
+        { name: 'foreign', configuration: { crm: shopId } },
+        { headers: authorizationOf(tenants.stranger) },
+      );
       expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
     });
 
@@ -409,9 +407,9 @@ describe('formula instances', () => {
     const asSibling = { headers: authorizationOf(tenants.sibling) };
     const path = `/formulas/${formula.id}/instances`;
     const own = await change('POST', path, { name: 'own' });
-    const theirs = ok(await service.call(path, { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+    const theirs = bodyOf(await service.call(path, { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
     expect(idsOf(await get(path))).to.deep.equal([own.id]);
-    expect(idsOf(ok(await service.call(path, asSibling)))).to.deep.equal([theirs.id]);
+    expect(idsOf(await service.get(path, asSibling))).to.deep.equal([theirs.id]);
     expectProblem(await service.call(`/formulas/instances/${own.id}`, asSibling), 'NOT_FOUND');
     expectProblem(await service.call(`/formulas/instances/${theirs.id}`), 'NOT_FOUND');
     const { accountId } = tenants.sibling;
@@ -421,7 +419,7 @@ describe('formula instances', () => {
     expectProblem(await service.call(`/accounts/999999999/formulas/${formula.id}/instances`), 'NOT_FOUND');
     expectProblem(await send('DELETE', `/formulas/${formula.id}`), 'CONFLICT');
 
-    const ofSibling = ok(
+    const ofSibling = bodyOf(
       await service.call('/formulas', {
         ...asSibling,
         method: 'POST',
@@ -453,8 +451,7 @@ describe('formula instances', () => {
     const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
     const headers = authorizationOf(user);
     expect(
-      (await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers }))
-        .status,
+      (await service.send('POST', path, { name: 'x', configuration: { crm: shopId } }, { headers })).status,
     ).to.equal(200);
   });
 
@@ -526,8 +523,7 @@ describe('formula instances', () => {
   it('are removed with their account, with all that belongs to them', async () => {
     const { id: accountId } = await change('POST', '/accounts', { externalId: 'doomed-account' });
     const headers = { 'elements-account-id': String(accountId) };
-    const there = async (path: string, body: unknown) =>
-      ok(await service.call(path, { method: 'POST', body, headers }));
+    const there = async (path: string, body: unknown) => await service.change('POST', path, body, { headers });
     const formula = await there('/formulas', {
       name: 'doomed',
       triggers: [{ type: 'manual', onSuccess: ['end'] }],

@@ -25,7 +25,7 @@ describe('a formula instance that names an element instance of another account',
     return answer.body;
   };
   const send = (tenant: Tenant, method: string, path: string, body?: unknown) =>
-    service.call(path, { method, body, headers: authorizationOf(tenant) });
+    service.send(method, path, body, { headers: authorizationOf(tenant) });
 
   before(async () => {
     const name = 'owner';
@@ -57,7 +57,7 @@ describe('a formula instance that names an element instance of another account',
     const headers = authorizationOf(tenants.sibling, desk.token);
     const [{ caller_id }] = ok(await service.call('/incident', { headers, query: { pageSize: '1' } }));
     const body = { short_description: 'Broken', caller_id };
-    return ok(await service.call('/incident', { method: 'POST', headers, body }));
+    return ok(await service.send('POST', '/incident', body, { headers }));
   }
 
   it('is started by its events and requests, and its steps call it, while its owner administers the organization', async () => {
@@ -87,8 +87,8 @@ describe('a formula instance that names an element instance of another account',
     ok(await sendEvent());
     expect(await untilEnds(owner, ofEvents.id, 2)).to.deep.equal(['success', 'success']);
 
-    ok(await service.call(`/users/${owner.id}/roles/admin`, { method: 'PUT' }));
-    ok(await service.call(`/users/${owner.id}/roles/org-admin`, { method: 'DELETE' }));
+    ok(await service.send('PUT', `/users/${owner.id}/roles/admin`));
+    ok(await service.send('DELETE', `/users/${owner.id}/roles/org-admin`));
     expectProblem(await sendEvent(), 'CONFLICT', /^Nothing receives/);
     await createIncident();
     ok(await send(owner, 'POST', `/formulas/instances/${manual.id}/executions`, {}));
@@ -98,7 +98,7 @@ describe('a formula instance that names an element instance of another account',
       [ofRequests, 1],
     ] as const)
       expect(await untilEnds(owner, id, count)).to.have.lengthOf(count);
-    ok(await service.call(`/users/${owner.id}/roles/org-admin`, { method: 'PUT' }));
+    ok(await service.send('PUT', `/users/${owner.id}/roles/org-admin`));
 
     ok(await send(owner, 'DELETE', `/formulas/instances/${ofEvents.id}`));
     expectProblem(await sendEvent(), 'CONFLICT', /^Nothing receives/);

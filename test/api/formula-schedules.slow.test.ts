@@ -8,7 +8,7 @@ describe('schedules of formulas on a service that others can reach', () => {
   it('are at least 15 minutes apart', async () => {
     const withCron = (cron: string) => {
       const body = { name: 'scheduled', triggers: [{ type: 'scheduled', properties: { cron } }] };
-      return service.call('/formulas', { method: 'POST', body });
+      return service.send('POST', '/formulas', body);
     };
     expectProblem(
       await withCron('0 0/10 * * * ?'),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -18,15 +18,9 @@ const request = (properties: object) => ({ name: 'get', type: 'elementRequest', 
 
 describe('formulas', () => {
   const service = useSharedApp();
+  const { get, send, change } = service;
   const tenants = useTenants(service);
 
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
-  const change = async (method: string, path: string, body?: unknown) => ok(await send(method, path, body));
   const create = (body: object) => change('POST', '/formulas', body);
   const refused = async (body: object) => faultsOf(await send('POST', '/formulas', { name: 'refused', ...body }));
   const versionsOf = async (id: number) =>
@@ -218,16 +212,16 @@ describe('formulas', () => {
       const first = await service.call('/formulas', { query: { where, pageSize: 2 } });
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       const second = await service.call('/formulas', { query: { where, pageSize: 2, nextPage } });
-      expect([...idsOf(ok(first)), ...idsOf(ok(second))]).to.deep.equal(listed);
+      expect([...idsOf(bodyOf(first)), ...idsOf(bodyOf(second))]).to.deep.equal(listed);
       expect(first.headers.get('elements-returned-count')).to.equal('2');
       expect(second.headers.get('elements-next-page-token')).to.equal(null);
       expect(first.body[0].steps).to.have.lengthOf(1);
-      const abridged = ok(await service.call('/formulas', { query: { where, abridged: 'true' } }));
+      const abridged = await service.get('/formulas', { query: { where, abridged: 'true' } });
       expect(idsOf(abridged)).to.deep.equal(listed);
       for (const formula of abridged) expect(formula).not.to.have.property('steps');
-      const inactive = ok(await service.call('/formulas', { query: { where: `${where} AND active = FALSE` } }));
+      const inactive = await service.get('/formulas', { query: { where: `${where} AND active = FALSE` } });
       expect(idsOf(inactive)).to.deep.equal([listed[1]]);
-      const own = ok(
+      const own = bodyOf(
         await service.call('/formulas', { query: { where: `${where} AND accountId = ${service.accountId}` } }),
       );
       expect(idsOf(own)).to.deep.equal(listed);
@@ -242,12 +236,12 @@ describe('formulas', () => {
       for (let n = 0; n < 18; n++) ids.push((await create({ name: 'large', steps: large })).id);
       const query = { where: "name = 'large'", pageSize: 100 };
       const first = await service.call('/formulas', { query });
-      expect(ok(first)).to.have.lengthOf.within(14, 17);
+      expect(bodyOf(first)).to.have.lengthOf.within(14, 17);
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       const second = await service.call('/formulas', { query: { ...query, nextPage } });
-      expect([...idsOf(first.body), ...idsOf(ok(second))]).to.deep.equal(ids);
+      expect([...idsOf(first.body), ...idsOf(bodyOf(second))]).to.deep.equal(ids);
       expect(second.headers.get('elements-next-page-token')).to.equal(null);
-      expect(ok(await service.call('/formulas', { query: { ...query, abridged: 'true' } }))).to.have.lengthOf(18);
+      expect(await service.get('/formulas', { query: { ...query, abridged: 'true' } })).to.have.lengthOf(18);
       const more = { name: 'more', type: 'script', properties: { body: `done(); // ${'y'.repeat(60_000)}` } };
       const twice = [more, { ...more, name: 'more too' }];
       expect((await refused({ steps: [...large, ...twice] }))['body.steps']).to.match(
@@ -261,7 +255,7 @@ describe('formulas', () => {
       const middle = await create({ name: 'calls inner', steps: [call(String(inner))] });
       const outer = await create({ name: 'calls middle', steps: [call(middle.id)] });
       const callable = async (id: number) =>
-        idsOf(ok(await service.call('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } })));
+        idsOf(await service.get('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } }));
       expect(await callable(outer.id))
         .to.include.members([...listed, middle.id])
         .and.not.include(outer.id);
@@ -561,11 +555,13 @@ describe('formulas', () => {
       const asSibling = { headers: authorizationOf(tenants.sibling) };
       const asColleague = { headers: authorizationOf(tenants.colleague) };
       const asStranger = { headers: authorizationOf(tenants.stranger) };
-      const ofSibling = ok(await service.call('/formulas', { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+      const ofSibling = bodyOf(
+        await service.call('/formulas', { ...asSibling, method: 'POST', body: { name: 'theirs' } }),
+      );
       expect(ofSibling.accountId).to.equal(tenants.sibling.accountId);
 
       const visible = async (headers: object) =>
-        ok(await service.call('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } })).map(
+        (await service.get('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } })).map(
           ({ id }: { readonly id: number }) => id,
         );
       expect(await visible(asSibling)).to.include.members([ofDefault.id, ofSibling.id]);
@@ -589,7 +585,7 @@ describe('formulas', () => {
       );
       expectProblem(await send('DELETE', `/formulas/${ofSibling.id}`), 'FORBIDDEN');
       const there = { headers: { 'elements-account-id': String(tenants.sibling.accountId) } };
-      ok(await service.call(`/formulas/${ofSibling.id}`, { ...there, method: 'DELETE' }));
+      bodyOf(await service.call(`/formulas/${ofSibling.id}`, { ...there, method: 'DELETE' }));
     });
 
     it('and changed by those with the privileges alone', async () => {
@@ -597,7 +593,7 @@ describe('formulas', () => {
       const headers = authorizationOf(user);
       const { id } = await create({ name: 'rights' });
       expect((await service.call(`/formulas/${id}`, { headers })).status).to.equal(200);
-      const asUser = (method: string, path: string, body?: unknown) => service.call(path, { method, body, headers });
+      const asUser = (method: string, path: string, body?: unknown) => service.send(method, path, body, { headers });
       expectProblem(await asUser('POST', '/formulas', { name: 'no' }), 'FORBIDDEN', /createFormulas/);
       expectProblem(await asUser('PATCH', `/formulas/${id}`, { name: 'no' }), 'FORBIDDEN', /editFormulas/);
       expectProblem(await asUser('POST', `/formulas/${id}/steps`, step('no')), 'FORBIDDEN', /editFormulas/);
@@ -634,12 +630,12 @@ describe('formulas', () => {
       const { id } = await create({ name: 'by token' });
       const authorization = `User ${service.userSecret}, Organization ${service.organizationSecret}, Element ${token}`;
       const headers = { authorization };
-      expect(ok(await service.call(`/formulas/${id}`, { headers })).name).to.equal('by token');
+      expect((await service.get(`/formulas/${id}`, { headers })).name).to.equal('by token');
       const body = { name: 'by token too', triggers: [{ type: 'manual', onSuccess: ['s'] }], steps: [step('s')] };
-      const made = ok(await service.call('/formulas', { method: 'POST', headers, body }));
+      const made = await service.change('POST', '/formulas', body, { headers });
       const path = `/formulas/${made.id}/instances`;
-      ok(await service.call(path, { method: 'POST', headers, body: { name: 'x' } }));
-      expect(ok(await service.call('/formulas/instances', { headers }))).to.have.lengthOf.above(0);
+      await service.change('POST', path, { name: 'x' }, { headers });
+      expect(await service.get('/formulas/instances', { headers })).to.have.lengthOf.above(0);
     });
 
     it('among the usages of a common resource', async () => {

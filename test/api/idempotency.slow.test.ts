@@ -66,8 +66,8 @@ describe('Idempotency-Key', () => {
     const before = created();
     await post(newKey());
     await post(newKey());
-    await service.call('/items', { method: 'POST', body: { name: 'one' }, token });
-    await service.call('/items', { method: 'POST', body: { name: 'one' }, token });
+    await service.send('POST', '/items', { name: 'one' }, { token });
+    await service.send('POST', '/items', { name: 'one' }, { token });
     expect(created() - before).to.equal(4);
   });
 
@@ -97,12 +97,12 @@ describe('Idempotency-Key', () => {
     ] as const) {
       expectProblem(await post(key, call), 'CONFLICT', OTHER_REQUEST);
     }
-    const inHub = await service.call('/hubs/general/items', {
-      method: 'POST',
-      body: { name: 'one' },
-      token,
-      headers: { 'idempotency-key': key },
-    });
+    const inHub = await service.send(
+      'POST',
+      '/hubs/general/items',
+      { name: 'one' },
+      { token, headers: { 'idempotency-key': key } },
+    );
     expectProblem(inHub, 'CONFLICT', OTHER_REQUEST);
     expect(created() - before).to.equal(0);
   });

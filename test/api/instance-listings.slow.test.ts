@@ -27,7 +27,7 @@ describe('listing instances', () => {
     for (const { name, tags } of MADE) await service.createInstance('odata', SHOP, { name, tags });
     const body = { element: { key: 'odata' }, name: 'Alpha of another', tags: ['payroll'], configuration: SHOP };
     const headers = authorizationOf(tenants.stranger);
-    await service.call('/instances', { method: 'POST', body, headers });
+    await service.send('POST', '/instances', body, { headers });
   });
 
   const list = (query: Readonly<Record<string, string | number | readonly string[]>> = {}) =>
@@ -44,7 +44,7 @@ describe('listing instances', () => {
 
   it('shows each as it is got', async () => {
     for (const record of (await list()).body) {
-      expect((await service.call(`/instances/${record.id}`)).body).to.deep.equal(record);
+      expect(await service.get(`/instances/${record.id}`)).to.deep.equal(record);
     }
   });
 
@@ -80,7 +80,7 @@ describe('listing instances', () => {
     });
 
     it('takes an empty one as absent', async () => {
-      expect((await service.call('/instances?tags[]=')).body).to.deep.equal((await service.call('/instances')).body);
+      expect(await service.get('/instances?tags[]=')).to.deep.equal(await service.get('/instances'));
       expect(namesOf(await service.call('/instances?tags[]=&tags[]=payroll&tags[]=emea'))).to.deep.equal([
         'Alpha',
         'ALPHABET',
@@ -148,7 +148,7 @@ describe('listing instances', () => {
       const extra = await service.createInstance('odata', SHOP, { name: 'extra' });
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       expect(namesOf(await list({ pageSize: 3, nextPage }))).to.deep.equal(MADE.slice(3, 6).map(({ name }) => name));
-      await service.call(`/instances/${extra.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${extra.id}`);
     });
 
     const NOT_OURS =
@@ -213,14 +213,14 @@ describe('listing instances', () => {
       const own = await service.call('/accounts/instances', { headers });
       const owners = new Set(own.body.map(({ user }: { user: { id: number } }) => user.id));
       expect(owners).to.have.property('size', 2);
-      const record = (await service.call(`/instances/${id}`)).body;
+      const record = await service.get(`/instances/${id}`);
       expect(record.user).to.deep.include({ emailAddress: 'colleague@example.com', firstName: '', lastName: '' });
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${id}`);
     });
 
     async function createAs(headers: Readonly<Record<string, string>>) {
       const body = { element: { key: 'bamboohr' }, name: 'Of a colleague', configuration: BAMBOOHR };
-      return (await service.call('/instances', { method: 'POST', body, headers })).body;
+      return await service.change('POST', '/instances', body, { headers });
     }
 
     it('takes neither tags nor a text to search for', async () => {
@@ -235,10 +235,10 @@ describe('listing instances', () => {
   it('shows no secret anywhere', async () => {
     const { id } = await service.createInstance('odata', PRIVATE_SHOP, { name: 'with a secret' });
     for (const path of ['/instances', '/accounts/instances', '/elements', '/elements/odata']) {
-      const { body } = await service.call(path);
+      const body = await service.get(path);
       expect(JSON.stringify(body)).not.to.include(PRIVATE_SHOP.password);
     }
-    await service.call(`/instances/${id}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${id}`);
   });
 });
 
@@ -294,15 +294,15 @@ describe('the last calls of instances', () => {
     const zebra = await service.createInstance('odata', SHOP, { name: 'zebra' });
     const body = { element: { key: 'bamboohr' }, name: 'Apple', configuration: BAMBOOHR };
     const headers = authorizationOf(colleague);
-    const { body: apple } = await service.call('/instances', { method: 'POST', body, headers });
+    const apple = await service.change('POST', '/instances', body, { headers });
     const mango = await service.createInstance('odata', SHOP, { name: 'mango' });
     ids = { zebra: zebra.id, Apple: apple.id, mango: mango.id };
     tokens = { zebra: zebra.token, Apple: apple.token, mango: mango.token };
   });
 
-  const get = async (id: number) => (await service.call(`/instances/${id}`)).body;
+  const get = async (id: number) => await service.get(`/instances/${id}`);
   const namesBy = async (orderBy: string, more = {}) =>
-    (await service.call('/instances', { query: { orderBy, ...more } })).body.map(({ name }: Made) => name);
+    (await service.get('/instances', { query: { orderBy, ...more } })).map(({ name }: Made) => name);
 
   /** Until it is recorded. */
   async function callOn(name: keyof typeof ids, path: string) {
@@ -327,7 +327,7 @@ describe('the last calls of instances', () => {
     const after = await get(ids.zebra);
     expect(after.lastError).to.deep.equal(lastError);
     expect(Date.parse(after.lastCallDate)).to.be.above(Date.parse(lastCallDate));
-    const { body: listed } = await service.call('/instances');
+    const listed = await service.get('/instances');
     expect(listed.find(({ id }: { readonly id: number }) => id === ids.zebra)).to.deep.equal(after);
     await callOn('Apple', '/employees?pageSize=1');
     expect(await get(ids.Apple)).to.not.have.property('lastError');
@@ -336,8 +336,8 @@ describe('the last calls of instances', () => {
   });
 
   it('may stand in the body of a PUT, as they were read', async () => {
-    const { body: read } = await service.call(`/instances/${ids.zebra}`);
-    const { status } = await service.call(`/instances/${ids.zebra}`, { method: 'PUT', body: read });
+    const read = await service.get(`/instances/${ids.zebra}`);
+    const { status } = await service.send('PUT', `/instances/${ids.zebra}`, read);
     expect(status).to.equal(200);
   });
 
@@ -353,7 +353,7 @@ describe('the last calls of instances', () => {
   };
   for (const [orderBy, names] of Object.entries(ORDERS))
     it(`order the list, as the other columns do: ${orderBy}, in pages as well`, async () => {
-      await service.call(`/instances/${ids.mango}/enabled`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${ids.mango}/enabled`);
       expect(await namesBy(orderBy)).to.deep.equal(names);
       const found: string[] = [];
       let nextPage: string | undefined;
@@ -380,7 +380,7 @@ describe('the last calls of instances', () => {
   });
 
   it('go with their instance', async () => {
-    await service.call(`/instances/${ids.zebra}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${ids.zebra}`);
     expect(await countRows(service, 'instance_call')).to.equal(1);
   });
 });

@@ -49,7 +49,7 @@ describe('a provider whose answers are large', () => {
       expect(refused.headers.get('retry-after')).to.equal('2');
     }
     provider.answer('/items', json({ records: [{ id: 1, name: 'one' }] }));
-    expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+    expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
   });
 
   it('gets PROVIDER_PROTOCOL where they are nested deeper than anybody can walk', async () => {

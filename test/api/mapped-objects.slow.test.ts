@@ -122,11 +122,11 @@ describe('mapped objects', () => {
       Name: 'Mapped',
       Price: 1.5,
     });
-    const changed = await ok(service.call(at, { method: 'PATCH', body: { cents: 250 }, token }));
+    const changed = await ok(service.send('PATCH', at, { cents: 250 }, { token }));
     expect(changed.body).to.deep.equal({ ...made, cents: 250 });
     // As it was read.
-    await ok(service.call(at, { method: 'PATCH', body: changed.body, token }));
-    expectProblem(await service.call(at, { method: 'PATCH', body: { key: '0' }, token }), 'REQUEST_INVALID');
+    await ok(service.send('PATCH', at, changed.body, { token }));
+    expectProblem(await service.send('PATCH', at, { key: '0' }, { token }), 'REQUEST_INVALID');
     expectProblem(
       await post('/goods', { ...sent, Weight: 1 }, { token }),
       'REQUEST_INVALID',
@@ -160,7 +160,7 @@ describe('mapped objects', () => {
     ]);
     const [row] = (await ok(list({ pageSize: 1 }, '/layers'))).body;
     expect(Object.keys(row)).to.have.members(['a', 'b', 'c']);
-    await ok(service.call('/organizations/objects/layers', { method: 'PATCH', body: { objectName: 'tiers' } }));
+    await ok(service.send('PATCH', '/organizations/objects/layers', { objectName: 'tiers' }));
     // The lower levels follow, or they would map an object that nobody defines.
     expect(Object.keys((await ok(list({ pageSize: 1 }, '/tiers'))).body[0])).to.have.members(['a', 'b', 'c']);
     expectProblem(await list({}, '/layers'), 'NOT_FOUND');
@@ -364,7 +364,7 @@ describe('mapped objects', () => {
     ];
     for (const [method, payload] of bodies) {
       const path = method === 'POST' ? '/goods' : `/goods/${made.key}`;
-      const written = await service.call(path, { method, body: payload, token });
+      const written = await service.send(method, path, payload, { token });
       const tried = await execute(method, payload);
       expect([tried.status, tried.body.code, tried.body.message]).to.deep.equal([
         written.status,
@@ -418,7 +418,7 @@ describe('mapped objects', () => {
     expect(tagged.body.every((row: ApiAnswer['body']) => row._instance.id === other.id)).to.equal(true);
     expectProblem(await service.call('/federated/goods', { query: { where: 'nothing = 1' } }), 'WHERE_INVALID');
     expectProblem(await service.call('/federated/nothing', {}), 'NOT_FOUND');
-    await ok(service.call(`/instances/${other.id}`, { method: 'DELETE' }));
+    await ok(service.send('DELETE', `/instances/${other.id}`));
   });
 
   it('are read by bulk jobs', async () => {
@@ -445,8 +445,8 @@ describe('mapped objects', () => {
       'event.objects': 'goods',
     };
     const polled = await service.createInstance('odata', configuration, { name: 'polled' });
-    const poll = () => ok(service.call(`/instances/${polled.id}/polls/goods/run`, { method: 'POST' }));
-    const lastRun = async () => (await service.call(`/instances/${polled.id}/polls`)).body[0]?.lastSuccessDate;
+    const poll = () => ok(service.send('POST', `/instances/${polled.id}/polls/goods/run`));
+    const lastRun = async () => (await service.get(`/instances/${polled.id}/polls`))[0]?.lastSuccessDate;
     const pollOnce = async () => {
       const before = await lastRun();
       await until(async () => {
@@ -471,9 +471,7 @@ describe('mapped objects', () => {
       post(`/instances/${polled.id}/transformations/goods`, { ...OF_PRODUCTS, fields: OF_PRODUCTS.fields.slice(0, 3) }),
     );
     await pollOnce();
-    await ok(
-      service.call(`/Products/${made.Id}`, { method: 'PATCH', body: { Name: 'Polled again' }, token: polled.token }),
-    );
+    await ok(service.send('PATCH', `/Products/${made.Id}`, { Name: 'Polled again' }, { token: polled.token }));
     // A run that began before the change may be the one that `pollOnce` waits for.
     await until(async () => {
       await pollOnce();
@@ -498,6 +496,6 @@ describe('mapped objects', () => {
     expect(rows[0]).to.not.have.any.keys('cents', 'shop');
     const { body } = await ok(service.call(`/goods/${rows[0].key}`, { token: made.token }));
     expect(body).to.deep.equal(rows[0]);
-    await ok(service.call(`/instances/${made.id}`, { method: 'DELETE' }));
+    await ok(service.send('DELETE', `/instances/${made.id}`));
   });
 });

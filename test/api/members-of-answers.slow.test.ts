@@ -73,7 +73,7 @@ describe('the members of an answer of a provider', () => {
 
   it('are read as they are up to there', async () => {
     const token = await connect(metadata(DATA), page(object(90_000), list(90_000), object(3)));
-    const { body } = await service.call('/items', { token });
+    const body = await service.get('/items', { token });
     const counts = body.map(({ data }: { readonly data: object }) => Object.keys(data).length);
     expect(counts).to.deep.equal([90_000, 90_000, 3]);
     expect(body[0].data.m89999).to.equal(89_999);
@@ -89,8 +89,8 @@ describe('the members of an answer of a provider', () => {
       provider.answer('/items', raw(record));
       expectProblem(await service.call('/items/1', { token }), 'PROVIDER_PROTOCOL', message);
       const body = { name: 'x' };
-      expectProblem(await service.call('/items', { method: 'POST', token, body }), 'PROVIDER_PROTOCOL', message);
-      expectProblem(await service.call('/items/1', { method: 'PATCH', token, body }), 'PROVIDER_PROTOCOL', message);
+      expectProblem(await service.send('POST', '/items', body, { token }), 'PROVIDER_PROTOCOL', message);
+      expectProblem(await service.send('PATCH', '/items/1', body, { token }), 'PROVIDER_PROTOCOL', message);
     }
   });
 
@@ -102,7 +102,7 @@ describe('the members of an answer of a provider', () => {
       const token = await connect(metadata(DATA), rows);
       const begun = await service.call('/bulk/query?q=select * from items', { method: 'POST', token });
       expect(begun.status, JSON.stringify(begun.body)).to.equal(200);
-      const statusOf = async () => (await service.call(`/bulk/${begun.body.id}/status`, { token })).body;
+      const statusOf = async () => await service.get(`/bulk/${begun.body.id}/status`, { token });
       await until(async () => !['CREATED', 'PENDING', 'RUNNING'].includes((await statusOf()).status));
       expect(JSON.stringify(await statusOf())).to.include(message);
     }

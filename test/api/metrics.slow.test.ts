@@ -58,9 +58,10 @@ describe('GET /metrics', () => {
     expect(await measured(series('2xx'))).to.be.greaterThan(before);
 
     const create = (behaviour: string) =>
-      service.call('/instances', {
-        method: 'POST',
-        body: { element: { key: 'odata' }, name: 'x', configuration: { 'base.url': `${provider.url}/${behaviour}` } },
+      service.send('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'x',
+        configuration: { 'base.url': `${provider.url}/${behaviour}` },
       });
     provider.answer('/refusing/', status(404));
     provider.answer('/refusing/$metadata', status(404));

@@ -26,7 +26,7 @@ describe('the documents on Cloud Elements', () => {
 
   it('has a configuration that elements take', async () => {
     const [configuration] = blocksOf(read('how-to/migrating.md'));
-    const { body } = await service.call('/elements/bamboohr');
+    const body = await service.get('/elements/bamboohr');
     const known = body.configuration.map(({ key }: { readonly key: string }) => key);
     expect(known).to.include.members(Object.keys(configuration));
   });

@@ -31,7 +31,7 @@ describe('a provider that misbehaves', () => {
   });
 
   const seen = (path: string) => provider.requests.filter(({ url }) => url.split('?', 1)[0] === path).length;
-  const isValid = async (id: number) => (await service.call(`/instances/${id}`)).body.valid;
+  const isValid = async (id: number) => (await service.get(`/instances/${id}`)).valid;
 
   for (const [key, setup] of Object.entries(SETUPS)) {
     const { name, probe, list, troubles, checked } = setup;
@@ -39,7 +39,7 @@ describe('a provider that misbehaves', () => {
       typeof text === 'string' ? text.replace('NAME', name) : new RegExp(text.source.replace('NAME', name));
     const create = () => {
       const body = { element: { key }, name: 'x', configuration: setup.configuration(provider.url) };
-      return service.call('/instances', { method: 'POST', body });
+      return service.send('POST', '/instances', body);
     };
 
     describe(`when an instance of ${key} is made`, () => {
@@ -103,7 +103,7 @@ describe('a provider that misbehaves', () => {
           expect(await isValid(id)).to.equal(false);
         }
         setup.prepare(provider);
-        expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+        expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
         expect(await isValid(id)).to.equal(true);
       });
 
@@ -112,10 +112,10 @@ describe('a provider that misbehaves', () => {
         const { id, token } = (await create()).body;
         provider.answer(list, status(401));
         await service.call('/items', { token });
-        await service.call(`/instances/${id}`, { method: 'PATCH', body: { name: 'Renamed' } });
+        await service.send('PATCH', `/instances/${id}`, { name: 'Renamed' });
         expect(await isValid(id)).to.equal(false);
         const configuration = setup.configuration(provider.url);
-        await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+        await service.send('PATCH', `/instances/${id}`, { configuration });
         expect(await isValid(id)).to.equal(true);
       });
     });
@@ -128,7 +128,7 @@ describe('a provider that misbehaves', () => {
       token = (await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD })).token;
     });
 
-    const post = () => service.call('/items', { method: 'POST', body: { name: 'one' }, token });
+    const post = () => service.send('POST', '/items', { name: 'one' }, { token });
 
     it('is asked once, as nobody knows whether it did it', async () => {
       for (const [does, code] of [
@@ -226,8 +226,8 @@ describe('a provider that misbehaves', () => {
       expect(seen('/api/$metadata') - before).to.equal(1);
       SETUPS.odata.prepare(provider);
       // Whoever mends something tells so by changing the instance, which is then tried at once.
-      await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: { 'text.binary': true } } });
-      expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+      await service.send('PATCH', `/instances/${id}`, { configuration: { 'text.binary': true } });
+      expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
     }
   });
 
@@ -239,7 +239,7 @@ describe('a provider that misbehaves', () => {
     const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
     const message = 'The type Test.Item in the $metadata of the service has 5,001 properties; the maximum is 5,000.';
     expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
-    expect((await service.call('/objects', { token })).body).to.have.length(1);
+    expect(await service.get('/objects', { token })).to.have.length(1);
   });
 
   it('is left alone when the caller hangs up', async () => {
@@ -265,7 +265,7 @@ describe('a provider that misbehaves', () => {
   });
 
   it('is a connector of CONNECTORS_PATH, which the service shows as its own', async () => {
-    const { body } = await service.call('/elements/impatient');
+    const body = await service.get('/elements/impatient');
     expect(body).to.include({ id: 990001, key: 'impatient', name: 'Impatient', hub: 'general' });
     expect(body.configuration.map(({ key }: { key: string }) => key)).to.deep.equal([
       ...['base.url', 'api.key', 'simulator', 'filter.response.nulls', 'event.notification.enabled'],

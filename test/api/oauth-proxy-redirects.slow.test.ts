@@ -13,7 +13,7 @@ describe('the redirect URL of an OAuth proxy', () => {
   let foreign: CreatedProxy;
 
   const addApplicationUrl = (id: number, url: string, headers = {}) =>
-    service.call(`/elements/oauthProxies/${id}/applicationUrls`, { method: 'POST', body: { url }, headers });
+    service.send('POST', `/elements/oauthProxies/${id}/applicationUrls`, { url }, { headers });
 
   before(async () => {
     const strangers = authorizationOf((await createTenants(service)).stranger);
@@ -112,7 +112,7 @@ describe('the redirect URL of an OAuth proxy', () => {
       const gone = await createProxy(service);
       await allowTarget(service, gone, TARGET);
       expect((await arrive(gone, state(TARGET))).status).to.equal(302);
-      await service.call(`/elements/oauthProxies/${gone.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/elements/oauthProxies/${gone.id}`);
       await expectPage(gone, state(TARGET), /does not belong to any OAuth proxy/);
     });
 

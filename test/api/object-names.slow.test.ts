@@ -136,7 +136,7 @@ describe('names of objects', () => {
     expect(await asked('/hubs/helpdesk/contacts')).to.equal('/c');
     const message = "The element of this instance is in the hubs 'crm' and 'helpdesk', not 'documents'.";
     expectProblem(await call('/hubs/documents/contacts'), 'NOT_FOUND', message);
-    const { body } = await service.call('/elements?hub=helpdesk');
+    const body = await service.get('/elements?hub=helpdesk');
     expect(body.map(({ key }: { key: string }) => key)).to.deep.equal(['desk']);
   });
 

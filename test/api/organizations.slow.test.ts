@@ -14,14 +14,14 @@ describe('the organization', () => {
     as(tenant, '/organizations/me/secrets', { method: 'POST', body });
 
   it('is shown to everybody of it', async () => {
-    const { body } = await service.call('/organizations/me');
+    const body = await service.get('/organizations/me');
     expect(Object.keys(body)).to.have.members(['id', 'name', 'createdDate']);
     expect((await as(tenants.sibling, '/organizations/me')).body).to.deep.equal(body);
     expect((await as(tenants.stranger, '/organizations/me')).body).to.include({ name: 'Another one' });
   });
 
   it('is renamed by its administrators, as it was read', async () => {
-    const read = (await service.call('/organizations/me')).body;
+    const read = await service.get('/organizations/me');
     const patch = (body: object, tenant: Tenant = service) =>
       as(tenant, '/organizations/me', { method: 'PATCH', body });
     expect((await patch({ ...read, name: ' Example Inc. ' })).body).to.deep.equal({ ...read, name: 'Example Inc.' });

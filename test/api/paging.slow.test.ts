@@ -62,7 +62,7 @@ describe('the pages of a query', () => {
 
     it('joined are one page, for another provider, below a hub, and sorted here', async () => {
       const query = { where: 'amount > 1', orderBy: 'unit,id desc', fields: 'id' };
-      const { body: whole } = await service.call('/time-off', { token: people.token, query });
+      const whole = await service.get('/time-off', { token: people.token, query });
       for (const pageSize of [7, 50]) {
         for (const path of ['/time-off', '/hubs/humancapital/time-off']) {
           expect(await follow(path, people.token, { ...query, pageSize })).to.deep.equal(whole);

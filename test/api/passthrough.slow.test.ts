@@ -206,7 +206,7 @@ describe('a request that is passed through', () => {
     expectProblem(await sendRaw(service.app.url, { path: `${BASE}/passthrough/x`, headers }), 'UNAUTHENTICATED');
     expectProblem(await pass('OPTIONS', '/x'), 'OPERATION_UNSUPPORTED');
     expectProblem(await pass('GET', ''), 'NOT_FOUND');
-    await service.call(`/instances/${filing.instance.id}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${filing.instance.id}/enabled`);
     expectProblem(await pass('GET', '/x'), 'FORBIDDEN');
   });
 
@@ -284,11 +284,7 @@ describe('a request that is passed through', () => {
     const people = await service.createInstance('bamboohr', BAMBOOHR);
     const fields = await service.call('/passthrough/api/v1/meta/fields', { token: people.token });
     expect(fields.status, JSON.stringify(fields.body)).to.equal(200);
-    const created = await service.call('/passthrough/Products', {
-      token: shop.token,
-      method: 'POST',
-      body: { nonsense: 1 },
-    });
+    const created = await service.send('POST', '/passthrough/Products', { nonsense: 1 }, { token: shop.token });
     expect(created.status).to.equal(400);
     expect(created.body).not.to.have.property('requestId');
   });

@@ -86,7 +86,7 @@ describe('the reason why the answer of a provider cannot be read', () => {
   async function reasonsOf({ body: { requestId } }: ApiAnswer): Promise<string> {
     const path = `/activity/${requestId}`;
     await until(async () => (await service.call(path)).status === 200);
-    const { reason, code } = (await service.call(path)).body;
+    const { reason, code } = await service.get(path);
     expect(code).to.equal('PROVIDER_PROTOCOL');
     const lines = service.logged.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
     const warnings = lines.filter(({ level }) => level === 'warn');
@@ -103,7 +103,7 @@ describe('the reason why the answer of a provider cannot be read', () => {
 
   it('is found by its text in the activity', async () => {
     const where = "reason LIKE '%lacks the contacts%'";
-    const { body } = await service.call('/activity', { query: { where } });
+    const body = await service.get('/activity', { query: { where } });
     expect(body).to.have.length(1);
     expect(body[0]).to.include({ path: '/elements/api-v2/contacts', status: 502 });
   });

@@ -103,7 +103,7 @@ describe('queries', () => {
 
     it('take quotes and colons that the client left as they are', async () => {
       const path = "/Products?where=Name='ABC'%20OR%20ChangedAt=2025-01-01T00:00:00.1111110Z&fields=Id";
-      expect((await service.call(path, { token: shop.token })).body).to.deep.equal([{ Id: 1 }, { Id: 14 }]);
+      expect(await service.get(path, { token: shop.token })).to.deep.equal([{ Id: 1 }, { Id: 14 }]);
     });
 
     it('answer the fields that were asked for, in that order, and no others', async () => {

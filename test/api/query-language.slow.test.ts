@@ -8,7 +8,7 @@ import { codeBlocks } from '../support/code-blocks.ts';
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 
 async function explain(service: TestApp, token: string, body: object) {
-  return service.call('/query/explain', { method: 'POST', token, body });
+  return service.send('POST', '/query/explain', body, { token });
 }
 
 describe('POST /query/explain', () => {
@@ -109,7 +109,7 @@ describe('POST /query/explain', () => {
 
   it('answers for a disabled instance', async () => {
     const instance = await service.createInstance('bamboohr', CONFIGURATION);
-    await service.call(`/instances/${instance.id}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${instance.id}/enabled`);
     const { status } = await explain(service, instance.token, { objectName: 'employees', where: 'id = 1' });
     expect(status).to.equal(200);
   });
@@ -147,8 +147,7 @@ describe('the filter of GET /instances', () => {
   });
 
   async function names(where: string): Promise<string[]> {
-    const { status, body } = await service.call('/instances', { query: { where } });
-    expect(status, JSON.stringify(body)).to.equal(200);
+    const body = await service.get('/instances', { query: { where } });
     return body.map(({ name }: { name: string }) => name);
   }
 

@@ -50,17 +50,13 @@ describe('trouble at a simulated provider', () => {
   });
 
   it('is planned by nobody who comes through the service', async () => {
-    const response = await service.call('/passthrough/simulate/trouble', {
-      method: 'POST',
-      token,
-      body: { trouble: '500' },
-    });
+    const response = await service.send('POST', '/passthrough/simulate/trouble', { trouble: '500' }, { token });
     expect([response.status, (await read()).status]).to.deep.equal([404, 200]);
   });
 
   it('comes as changes by others too', async () => {
     const changed = await simulate('POST', 'changes', { table: 'employees', create: 2 });
     expect(await changed.json()).to.deep.equal({ created: ['401', '402'], updated: [], removed: [] });
-    expect((await service.call('/employees/402', { token })).body.city).to.equal('New 1');
+    expect((await service.get('/employees/402', { token })).city).to.equal('New 1');
   });
 });

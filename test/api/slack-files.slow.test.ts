@@ -25,7 +25,7 @@ describe('files of Slack', () => {
       'oauth.user.token': DEMO_ACCESS_TOKEN,
     };
     ({ token } = await service.createInstance('slack', configuration));
-    const { body } = await service.call('/files', { token, query: { pageSize: 60 } });
+    const body = await service.get('/files', { token, query: { pageSize: 60 } });
     files = body;
   });
 

@@ -95,7 +95,7 @@ describe('the usage of an account', () => {
     const events = { 'event.notification.enabled': true, 'event.notification.callback.url': 'http://127.0.0.1:9/x' };
     const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR, ...events });
     for (let event = 0; event < 3; event++)
-      await service.call('/events/test', { method: 'POST', body: { instanceId: id, data: { event } } });
+      await service.send('POST', '/events/test', { instanceId: id, data: { event } });
     await until(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
     const [found] = await bodyOf('/metrics/events', DAY);
     expect(found.metrics[0].details).to.deep.equal({ bamboohr: 3 });

@@ -298,21 +298,21 @@ describe('users', function users() {
   describe('the last active org-admin', () => {
     it('stays, whatever he and others do', async () => {
       const headers = authorizationOf(tenants.stranger);
-      const { body: me } = await service.call('/users/me', { headers });
+      const me = await service.get('/users/me', { headers });
       const message = `User ${me.id} is the last active administrator of the organization. Give another user the role org-admin first.`;
       for (const input of [{ method: 'DELETE' }, { method: 'PATCH', body: { active: false } }]) {
         const response = await service.call(`/users/${me.id}`, { ...input, headers });
         expect(problemOf(response, 'CONFLICT').message).to.equal(message);
       }
-      expect((await service.call('/users/me', { headers })).body).to.deep.equal(me);
+      expect(await service.get('/users/me', { headers })).to.deep.equal(me);
     });
 
     it('stays when two strip each other at the same time', async () => {
       const headers = authorizationOf(tenants.stranger);
-      const first = (await service.call('/users/me', { headers })).body;
+      const first = await service.get('/users/me', { headers });
       const body = { email: 'second@example.com', firstName: 'A', lastName: 'B', roles: ['org-admin'] };
       for (let round = 0; round < 5; round++) {
-        const { body: second } = await service.call('/organizations/users', { method: 'POST', body, headers });
+        const second = await service.change('POST', '/organizations/users', body, { headers });
         const { organizationSecret } = tenants.stranger;
         const bySecond = authorizationOf({ ...service, organizationSecret, userSecret: second.secret });
         const strip = (id: number, by: Readonly<Record<string, string>>) =>
@@ -372,7 +372,7 @@ describe('users', function users() {
       const path = '/organizations/roles/default-user';
       const before = await ok(path);
       await ok(path, { method: 'PUT', body: { privileges: [] } });
-      const { body } = await service.call(path, { headers: authorizationOf(tenants.stranger) });
+      const body = await service.get(path, { headers: authorizationOf(tenants.stranger) });
       expect(body).to.deep.equal(before);
       await ok(path, { method: 'PUT', body: before });
     });
@@ -471,7 +471,7 @@ describe('users', function users() {
         ...authorizationOf({ ...service, organizationSecret: ORGANIZATION_SECRET }),
         'Elements-Account-Id': String(tenants.sibling.accountId),
       };
-      const { body } = await service.call('/users/me/secrets', { headers });
+      const body = await service.get('/users/me/secrets', { headers });
       expect(body.map(({ secret }: { secret: string }) => secret)).to.deep.equal([service.userSecret]);
     });
 

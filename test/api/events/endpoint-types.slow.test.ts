@@ -34,33 +34,30 @@ describe('filters of endpoints over records', () => {
 
   before(async () => {
     instance = await service.createInstance('odata', SHOP);
-    await post('/organizations/objects/goods/definitions', GOODS);
-    await post('/organizations/elements/odata/transformations/goods', OF_PRODUCTS);
+    await service.change('POST', '/organizations/objects/goods/definitions', GOODS);
+    await service.change('POST', '/organizations/elements/odata/transformations/goods', OF_PRODUCTS);
   });
 
-  async function post(path: string, body: object): Promise<ApiAnswer['body']> {
-    const answer = await service.call(path, { method: 'POST', body });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  }
   async function list(
     objectName: string,
     query: { readonly where?: string; readonly pageSize: number },
   ): Promise<Record[]> {
-    const { status, body } = await service.call(`/${objectName}`, { query, token: instance.token });
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
+    return service.get(`/${objectName}`, { query, token: instance.token });
   }
 
   /** Returns what a filter says of records, by tests of an endpoint. */
   async function judge(where: string, objectName: string, records: readonly Record[]): Promise<ApiAnswer['body'][]> {
-    const { id } = await post(PATH, { url: receiver.open('typed'), where });
+    const { id } = await service.change('POST', PATH, { url: receiver.open('typed'), where });
     const verdicts = [];
     for (const object of records)
       verdicts.push(
-        await post(`${PATH}/${id}/test`, { instanceId: instance.id, type: `${objectName}.updated`, object }),
+        await service.change('POST', `${PATH}/${id}/test`, {
+          instanceId: instance.id,
+          type: `${objectName}.updated`,
+          object,
+        }),
       );
-    await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+    await service.send('DELETE', `${PATH}/${id}`);
     return verdicts;
   }
 
@@ -132,8 +129,8 @@ describe('filters of endpoints over records', () => {
 
   it('know the fields of mapped objects, and warn of no other ones', async () => {
     const warned = async (where: string) => {
-      const { id, warnings = [] } = await post(PATH, { url: receiver.open('warned'), where });
-      await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      const { id, warnings = [] } = await service.change('POST', PATH, { url: receiver.open('warned'), where });
+      await service.send('DELETE', `${PATH}/${id}`);
       return warnings.map(({ field }: { field: string }) => field);
     };
     expect(await warned("objectName = 'goods' AND object.info.kind = 'x'")).to.deep.equal([]);

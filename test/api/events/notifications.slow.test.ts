@@ -13,11 +13,11 @@ describe('operational events', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { engineOptions: QUICK });
   const receiver = useReceiver();
 
-  afterEach(() => service.call(SETTINGS, { method: 'POST', body: {} }));
+  afterEach(() => service.send('POST', SETTINGS, {}));
 
   const list = (where?: string) => service.call('/notifications', { query: { where, pageSize: 5000 } });
   const setCallback = (url: string | null) =>
-    service.call(SETTINGS, { method: 'PATCH', body: { 'notification.operational.callback.url': url } });
+    service.send('PATCH', SETTINGS, { 'notification.operational.callback.url': url });
   const isDeactivated = async (url: string) => (await findSubscription(service, url)).state === 'deactivated';
 
   /** Lets the whole schedule of an event fail. */
@@ -76,14 +76,14 @@ describe('operational events', () => {
 
   it('are queued under the policy queue', async () => {
     const operations = receiver.open('operations-queued');
-    await service.call(SETTINGS, {
-      method: 'POST',
-      body: { 'notification.webhook.failure.policy': 'queue', 'notification.operational.callback.url': operations },
+    await service.send('POST', SETTINGS, {
+      'notification.webhook.failure.policy': 'queue',
+      'notification.operational.callback.url': operations,
     });
     const url = receiver.open('stopped');
     await createSource(service, url);
     const { id } = await findSubscription(service, url);
-    await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
+    await service.send('PATCH', `/notifications/subscriptions/${id}`, { state: 'deactivated' });
     expect(await listDeliveries(service, `config.url = '${operations}' AND status = 'queued'`)).to.have.length(1);
     expect(receiver.at(operations)).to.have.length(0);
   });

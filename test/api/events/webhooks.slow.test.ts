@@ -41,7 +41,7 @@ describe('a webhook of a provider', () => {
   }
 
   async function eventsOf({ id }: ApiAnswer['body'], query: Readonly<Record<string, string | number>> = {}) {
-    return (await service.call(`/instances/${id}/events`, { query })).body;
+    return await service.get(`/instances/${id}/events`, { query });
   }
 
   it('arrives at the callback URL with the record, signed as every event is', async () => {
@@ -108,7 +108,7 @@ describe('a webhook of a provider', () => {
     const body = bodyOf({ what: 'created', item: 'c1' });
     expectProblem(await post(instance.eventUrl, body, sign(body, '')), 'UNAUTHENTICATED', /no signature/);
     const configuration = { 'hooks.secret': 'later' };
-    await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
+    await service.send('PATCH', `/instances/${instance.id}/configuration`, configuration);
     await until(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
     expect(await eventsOf(instance)).to.have.length(1);
   });
@@ -182,7 +182,7 @@ describe('a webhook of a provider', () => {
 
   it('may begin with something for people to do, which stands among the warnings until events come', async () => {
     const { instance } = await open({}, 'market');
-    const warningsOf = async () => (await service.call(`/instances/${instance.id}`)).body.warnings;
+    const warningsOf = async () => (await service.get(`/instances/${instance.id}`)).warnings;
     expect(await warningsOf()).to.equal(undefined);
     expect((await post(`${instance.eventUrl}?code=123`, '')).status).to.equal(200);
     expect(await warningsOf()).to.deep.equal(['Enter 123 at the market.']);
@@ -283,8 +283,7 @@ describe('a webhook of a provider', () => {
   it('is accepted and dropped while its instance is disabled, has no events enabled, or is polled', async () => {
     const { instance, callback } = await open();
     const path = `/instances/${instance.id}`;
-    const configure = (configuration: object) =>
-      service.call(`${path}/configuration`, { method: 'PATCH', body: configuration });
+    const configure = (configuration: object) => service.send('PATCH', `${path}/configuration`, configuration);
     let count = 0;
     // Who takes the call hears of a change a moment after it is made.
     const untilAccepted = (accepted: number) =>
@@ -308,9 +307,9 @@ describe('a webhook of a provider', () => {
         return (await received(outcome)) > before;
       });
     };
-    await service.call(`${path}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `${path}/enabled`);
     await untilReceivedAs('disabled');
-    await service.call(`${path}/enabled`, { method: 'PUT' });
+    await service.send('PUT', `${path}/enabled`);
     await untilAccepted(1);
     await configure({ 'event.notification.enabled': false });
     await untilReceivedAs('off');
@@ -329,7 +328,7 @@ describe('a webhook of a provider', () => {
   it('finds nothing at an address that is nobody’s, whatever the reason', async () => {
     const { instance } = await open();
     const { instance: gone } = await open();
-    await service.call(`/instances/${gone.id}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${gone.id}`);
     await until(async () => (await send(gone)).status === 404);
     const body = bodyOf({ what: 'created', item: 'j1' });
     const key = instance.eventUrl.split('/').at(-1);
@@ -361,10 +360,10 @@ describe('a webhook of a provider', () => {
     const { instance: other } = await open();
     expect(instance.eventUrl).to.match(/^http:\/\/127\.0\.0\.1:\d+\/events\/shop\/[\w-]{43}$/);
     expect(other.eventUrl).not.to.equal(instance.eventUrl);
-    const { body: shown } = await service.call(`/instances/${instance.id}`);
+    const shown = await service.get(`/instances/${instance.id}`);
     expect(shown.eventUrl).to.equal(instance.eventUrl);
     // As it was read, it may be sent back.
-    const { status: code } = await service.call(`/instances/${instance.id}`, { method: 'PUT', body: shown });
+    const { status: code } = await service.send('PUT', `/instances/${instance.id}`, shown);
     expect(code).to.equal(200);
     await send(instance, { what: 'created', item: 'k1' });
     await post(instance.eventUrl, 'forged');
@@ -431,8 +430,8 @@ describe('a webhook of a provider', () => {
   });
 
   it('is described by the element', async () => {
-    const { body: signed } = await service.call('/elements/shop');
-    const { body: unsigned } = await service.call('/elements/market');
+    const signed = await service.get('/elements/shop');
+    const unsigned = await service.get('/elements/market');
     expect([signed.webhooks, unsigned.webhooks]).to.deep.equal([
       { signed: true, registration: 'manual', secretKey: 'hooks.secret' },
       { signed: false, registration: 'manual' },
