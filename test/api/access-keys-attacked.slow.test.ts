@@ -2,9 +2,10 @@ import { request as sendRaw } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { DEMO_CONFIGURATION } from '../../connectors/servicenow/simulator.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
 
@@ -13,15 +14,9 @@ const REFUSAL = 'The access key is not valid: it was deleted or has expired, or 
 describe('attacks with access keys', function attacks() {
   this.timeout(60_000);
   const service = useApp({ RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' });
-  let shop: ApiAnswer['body'];
-  let people: ApiAnswer['body'];
-  let desk: ApiAnswer['body'];
-
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-    desk = await service.createInstance('servicenow', { ...DEMO_CONFIGURATION, simulator: true });
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
+  const desk = useInstance(service, 'servicenow', { ...DEMO_CONFIGURATION, simulator: true });
 
   /** Sends a path as it is, which `fetch` would normalise. */
   const send = (path: string, key: string, method = 'GET', headers: Record<string, string> = {}) =>

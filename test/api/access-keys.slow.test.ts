@@ -3,19 +3,15 @@ import { isKeyText } from '../../src/accounts/access-keys/key-text.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
 
 describe('access keys', function accessKeys() {
   this.timeout(60_000);
   const service = useApp();
-  let shop: ApiAnswer['body'];
-  let people: ApiAnswer['body'];
-
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP, { tags: ['acme', 'shop'] });
-    people = await service.createInstance('bamboohr', BAMBOOHR, { tags: ['acme'] });
-  });
+  const shop = useInstance(service, 'odata', SHOP, { tags: ['acme', 'shop'] });
+  const people = useInstance(service, 'bamboohr', BAMBOOHR, { tags: ['acme'] });
 
   const refusal = 'The access key is not valid: it was deleted or has expired, or its user may no longer use it.';
   const lacks = (scope: string) => new RegExp(`This needs the scope ${scope}, which the access key lacks\\.`);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import bamboohr from '../../connectors/bamboohr/index.ts';
 import { ENCRYPTED_COLUMNS } from '../../src/db/encrypted-columns.ts';
 import { createPolled, pollOf, startThingsProvider, THINGS, type ThingsProvider, untilRun } from '../polls/things.ts';
-import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, clientOf, type StartedApp, startTestApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { hang } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
@@ -45,16 +45,7 @@ describe('accounts over two processes', function overProcesses() {
     const headers = { 'elements-account-id': account };
     const call = (path: string, given: ApiCall = {}) =>
       service.call(path, { ...given, headers: { ...headers, ...given.headers } });
-    return {
-      ...service,
-      call,
-      createInstance: async (element, configuration) => {
-        const body = { element: { key: element }, name: 'Test', configuration };
-        const response = await call('/instances', { method: 'POST', body });
-        if (response.status !== 200) throw new Error(JSON.stringify(response.body));
-        return response.body;
-      },
-    };
+    return { ...service, ...clientOf(call) };
   };
 
   describe('a secret that is rotated', () => {
@@ -182,7 +173,7 @@ describe('accounts over two processes', function overProcesses() {
       const proxy = await inside.change('POST', '/elements/oauthProxies', client);
       const settings = { 'notification.webhook.retry.count': 9 };
       const keyed = { headers: { 'idempotency-key': 'doomed' } };
-      await inside.call('/accounts/doomed/settings', { method: 'POST', body: settings, ...keyed });
+      await inside.send('POST', '/accounts/doomed/settings', settings, keyed);
       await inside.send('DELETE', '/elements/bamboohr/active');
       const { token } = things;
       const download = () =>

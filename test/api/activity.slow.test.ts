@@ -1,32 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
-import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { hang, json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
 describe('the activity of an account', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { recorderOptions: { flushMs: 20 } });
-  let others: OtherTenants;
-  let provider: MisbehavingServer;
-  let instance: ApiAnswer['body'];
-  let impatient: ApiAnswer['body'];
-
-  before(async () => {
-    others = await createTenants(service);
-    provider = await startMisbehavingServer();
-    provider.answer('/me', json({}));
-    instance = await service.createInstance('bamboohr', BAMBOOHR);
-    impatient = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': 'key-of-the-tests' });
-  });
-
-  after(() => provider.close());
+  const others = useTenants(service);
+  const provider = useMisbehavingServer();
+  before(() => provider.answer('/me', json({})));
+  const instance = useInstance(service, 'bamboohr', BAMBOOHR);
+  const impatient = useInstance(service, 'impatient', () => ({
+    'base.url': provider.url,
+    'api.key': 'key-of-the-tests',
+  }));
 
   /** When it has been written. */
   async function activityOf(response: ApiAnswer, call: ApiCall = {}): Promise<ApiAnswer['body']> {

@@ -189,9 +189,8 @@ describe('authorization', () => {
   });
 
   describe('of a disabled instance', () => {
-    let disabled: { readonly id: number; readonly token: string };
+    const disabled = useInstance(service, 'odata', SHOP);
     before(async () => {
-      disabled = await service.createInstance('odata', SHOP);
       await service.send('DELETE', `/instances/${disabled.id}/enabled`);
     });
 

@@ -5,10 +5,10 @@ import {
   brokenJson,
   hang,
   json,
-  type MisbehavingServer,
   resetBeforeAnswer,
   startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
@@ -19,7 +19,7 @@ const MASK = '********';
 
 describe('a code that is exchanged once for a token', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let code: string;
   let token: string;
   let codes = 0;
@@ -37,11 +37,6 @@ describe('a code that is exchanged once for a token', () => {
   const spent = new Set<string>();
   const forToken: Behaviour = (response, request) =>
     (request.headers['x-token'] === token ? json({ items: [{ id: 1 }] }) : status(401))(response, request);
-
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
   beforeEach(() => {
     code = `code-of-the-user-${++codes}`;
     token = `token-of-the-provider-${codes}`;

@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import { pointer } from '../../src/errors.ts';
 import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('what an answer says beside its words', () => {
   const service = useSharedApp();
-  let shop: { id: number; token: string };
-  let people: { id: number; token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
   const get = (path: string) => service.call(path, { token: shop.token });
 
   it('is which instance it is about, on refusals too', async () => {

@@ -201,10 +201,7 @@ describe('discovery', () => {
 
   describe('of Salesforce, which tells what is below the records of one object at a time', () => {
     const ACCOUNT = '0015g0000000001AAA';
-    let sales: { readonly token: string };
-    before(async () => {
-      sales = await service.createInstance('salesforce', { ...CONNECTED, simulator: true });
-    });
+    const sales = useInstance(service, 'salesforce', { ...CONNECTED, simulator: true });
     const call = (path: string, query: Readonly<Record<string, string>> = {}) =>
       service.call(path, { token: sales.token, query });
 

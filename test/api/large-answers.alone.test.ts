@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
@@ -13,15 +13,13 @@ describe('a provider whose answers are large', () => {
     SIMULATORS_PORT: 'off',
     PROVIDER_MEMORY_MB: '16',
   });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
     ({ token } = await service.createInstance('patient', configuration));
   });
-  after(() => provider.close());
 
   it('has them passed on as they are, in pieces, and their memory given back', async () => {
     const records = rowsOf(100, 20_000);
@@ -65,15 +63,13 @@ describe('a provider whose answers are large', () => {
 
 describe('a provider whose numbers cannot be', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off' });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
     ({ token } = await service.createInstance('patient', configuration));
   });
-  after(() => provider.close());
 
   for (const total of [-1, 1.5, 1e30, '12', null]) {
     it(`has a total of ${JSON.stringify(total)} left out`, async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { bodyOf, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants } from './support/tenants.ts';
 
@@ -47,11 +48,7 @@ describe('the levels of definitions and transformations', () => {
   const service = useSharedApp();
   const { get, change } = service;
   const tenants = useTenants(service);
-  let instanceId: number;
-
-  before(async () => {
-    ({ id: instanceId } = await service.createInstance('odata', SHOP));
-  });
+  const shop = useInstance(service, 'odata', SHOP);
 
   const pathsOf = (definition: { fields: readonly { path: string }[] }) => definition.fields.map(({ path }) => path);
 
@@ -59,7 +56,7 @@ describe('the levels of definitions and transformations', () => {
     const levels = {
       organization: ['/organizations', '/organizations/elements/odata'],
       account: [`/accounts/${service.accountId}`, `/accounts/${service.accountId}/elements/odata`],
-      instance: [`/instances/${instanceId}`, `/instances/${instanceId}`],
+      instance: [`/instances/${shop.id}`, `/instances/${shop.id}`],
     };
     for (const [level, [base, elements]] of Object.entries(levels)) {
       const body = { fields: [{ path: level, type: 'string' }] };
@@ -72,16 +69,16 @@ describe('the levels of definitions and transformations', () => {
     }
     for (const [level, [base]] of Object.entries(levels))
       expect(pathsOf(await get(`${base}/objects/leveled/definitions`))).to.deep.equal([level]);
-    const shown = await get(`/instances/${instanceId}/transformations/leveled`);
+    const shown = await get(`/instances/${shop.id}/transformations/leveled`);
     expect(shown.fields.map(({ path, level }: { path: string; level: string }) => [path, level])).to.deep.equal([
       ['organization', 'organization'],
       ['account', 'account'],
       ['instance', 'instance'],
     ]);
-    const list = await get(`/instances/${instanceId}/transformations`);
+    const list = await get(`/instances/${shop.id}/transformations`);
     expect(list.leveled).to.deep.equal(shown);
     // What was read is sent back: the fields of other levels stay where they are.
-    const answer = await service.send('PUT', `/instances/${instanceId}/transformations/leveled`, shown);
+    const answer = await service.send('PUT', `/instances/${shop.id}/transformations/leveled`, shown);
     expect(answer.headers.get('elements-error')).to.equal(null);
     expect({ ...bodyOf(answer), startDate: '' }).to.deep.equal({ ...shown, startDate: '' });
     expect(pathsOf(await get('/organizations/objects/leveled/definitions'))).to.deep.equal(['organization']);
@@ -114,7 +111,7 @@ describe('the levels of definitions and transformations', () => {
       'FORBIDDEN',
       /editCommonObjects/,
     );
-    const own = `/instances/${instanceId}/objects/rights/definitions`;
+    const own = `/instances/${shop.id}/objects/rights/definitions`;
     expect((await service.call(own, { ...asUser, method: 'POST', body })).status).to.equal(200);
     expect((await service.call(own, asUser)).status).to.equal(200);
   });
@@ -132,7 +129,7 @@ describe('the levels of definitions and transformations', () => {
     const seen = await service.get('/common-resources/apart', sibling);
     expect(pathsOf(seen)).to.deep.equal(['key']);
     expectProblem(
-      await service.call(`/instances/${instanceId}/objects/apart/definitions`, { ...sibling, method: 'POST', body }),
+      await service.call(`/instances/${shop.id}/objects/apart/definitions`, { ...sibling, method: 'POST', body }),
       'NOT_FOUND',
     );
   });
@@ -185,15 +182,15 @@ describe('the levels of definitions and transformations', () => {
     await change('POST', '/organizations/objects/placed/definitions', { fields: [KEY] });
     const body = {
       objectName: 'placed',
-      elementInstanceId: instanceId,
+      elementInstanceId: shop.id,
       vendorName: 'Orders',
       fields: [{ path: 'key', vendorPath: 'Code', associatedLevel: 'organization' }],
     };
     expect((await change('PUT', '/transformations', body)).level).to.equal('organization');
-    expectProblem(await service.call(`/instances/${instanceId}/transformations/placed`), 'NOT_FOUND');
+    expectProblem(await service.call(`/instances/${shop.id}/transformations/placed`), 'NOT_FOUND');
     const own = { ...body, fields: [...body.fields, { path: 'mine', type: 'string', vendorPath: 'CustomerId' }] };
     expect((await change('PUT', '/transformations', own)).level).to.equal('instance');
-    expect(pathsOf(await get(`/instances/${instanceId}/transformations/placed`))).to.deep.equal(['mine']);
+    expect(pathsOf(await get(`/instances/${shop.id}/transformations/placed`))).to.deep.equal(['mine']);
     const { elementInstanceId: _, ...nowhere } = body;
     expect(faultsOf(await service.send('PUT', '/transformations', nowhere))).to.deep.equal({
       'body.elementKey': 'body.elementKey is missing. Name the element, or an instance with elementInstanceId.',
@@ -258,7 +255,7 @@ describe('the levels of definitions and transformations', () => {
     const fields = [
       { path: 'a', type: 'string', associatedLevel: 'organization' },
       { path: 'b', type: 'string', associatedLevel: 'account' },
-      { path: 'c', type: 'string', associatedLevel: 'instance', associatedId: instanceId },
+      { path: 'c', type: 'string', associatedLevel: 'instance', associatedId: shop.id },
     ];
     const put = await change('PUT', '/common-resources', { name: 'whole', fields });
     expect(
@@ -266,13 +263,13 @@ describe('the levels of definitions and transformations', () => {
     ).to.deep.equal([
       ['a', service.organizationId],
       ['b', service.accountId],
-      ['c', instanceId],
+      ['c', shop.id],
     ]);
     await change('PATCH', '/common-resources/whole', { name: 'renamed' });
     expectProblem(await service.call('/common-resources/whole'), 'NOT_FOUND');
     await change('DELETE', '/common-resources/renamed');
     expectProblem(await service.call('/common-resources/renamed'), 'NOT_FOUND');
-    expectProblem(await service.call(`/instances/${instanceId}/objects/renamed/definitions`), 'NOT_FOUND');
+    expectProblem(await service.call(`/instances/${shop.id}/objects/renamed/definitions`), 'NOT_FOUND');
   });
 
   it('say where a field of a common resource is wrong, whatever its level is', async () => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
@@ -38,12 +38,10 @@ const RECORD_TOO_LARGE = 'The provider returned a record with more than 100000 m
 const ANSWER_TOO_LARGE = 'The provider returned JSON with more than 2000000 members.';
 
 describe('the members of an answer of a provider', () => {
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/', json({ value: [] }));
   });
-  after(() => provider.close());
 
   const service = useApp(
     { SIMULATORS_PORT: 'off', PROVIDER_MEMORY_MB: '400' },
@@ -124,11 +122,7 @@ describe('the members of an answer of a provider', () => {
 });
 
 describe('the memory for answers of providers', () => {
-  let provider: MisbehavingServer;
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   const service = useApp({ SIMULATORS_PORT: 'off', PROVIDER_MEMORY_MB: '16' });
 

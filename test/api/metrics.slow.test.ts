@@ -1,22 +1,13 @@
 import { expect } from 'chai';
 import manifest from '../../package.json' with { type: 'json' };
 import { useApp } from '../support/app.ts';
-import {
-  type MisbehavingServer,
-  resetBeforeAnswer,
-  startMisbehavingServer,
-  status,
-} from '../support/misbehaving-server.ts';
+import { resetBeforeAnswer, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
 
 describe('GET /metrics', () => {
   const service = useApp();
-  let provider: MisbehavingServer;
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   async function scrape(): Promise<string[]> {
     const response = await fetch(`${service.app.url}/metrics`);

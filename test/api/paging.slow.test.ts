@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
-import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
@@ -140,16 +140,14 @@ describe('the pages of a query', () => {
   describe('with a budget of provider calls', () => {
     const ROWS = Array.from({ length: 95 }, (_, index) => ({ id: index, name: index % 9 === 0 ? 'rare' : 'common' }));
     const RARE = ROWS.filter(({ name }) => name === 'rare');
-    let provider: MisbehavingServer;
+    const provider = useMisbehavingServer();
     let token: string;
     before(async () => {
-      provider = await startMisbehavingServer();
       provider.answer('/me', pagesOf([]));
       provider.answer('/items', pagesOf(ROWS));
       const configuration = { 'base.url': provider.url, 'api.key': 'a-key' };
       token = (await service.createInstance('impatient', configuration)).token;
     });
-    after(() => provider.close());
 
     const items = (query: Query, calls: number) =>
       service.call('/items', { token, query, headers: { 'elements-max-provider-calls': String(calls) } });

@@ -15,7 +15,7 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { authorizationOf, withDatabase } from './support/tenants.ts';
@@ -86,16 +86,14 @@ describe('the process', function processes() {
   }
 
   describe('on SIGTERM and SIGINT', () => {
-    let provider: MisbehavingServer;
+    const provider = useMisbehavingServer();
     let patient: Ready;
     let hasty: Ready;
     before(async () => {
       [patient, hasty] = await Promise.all([startReady(), startReady({ SHUTDOWN_TIMEOUT: '1' })]);
-      provider = await startMisbehavingServer();
       provider.answer('/api/', json({ value: [] }));
       provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, METADATA));
     });
-    after(() => provider.close());
 
     it('ends the request under way, takes no new one and exits with 0', async () => {
       const { child, baseUrl } = patient;

@@ -7,10 +7,9 @@ import {
   brokenJson,
   html,
   json,
-  type MisbehavingServer,
   redirect,
-  startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -65,15 +64,13 @@ const ADDRESS_BOOK = defineConnector({
 
 describe('the reason why the answer of a provider cannot be read', () => {
   const service = useApp({ SIMULATORS_PORT: 'off' }, { connectors: [ADDRESS_BOOK], recorderOptions: { flushMs: 20 } });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
 
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     ({ token } = await service.createInstance('addressbook', { 'base.url': provider.url, 'api.key': KEY }));
   });
-  after(() => provider.close());
 
   async function failWith(path: string, behaviour: Behaviour): Promise<ApiAnswer> {
     provider.answer(path, behaviour);

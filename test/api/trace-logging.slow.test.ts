@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { quoting, tracesOf } from './support/canaries.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -15,15 +15,12 @@ describe('trace logging of an instance', () => {
   const connectors = OUTSIDE_CONNECTORS;
   const service = useApp({ CONNECTORS_PATH: connectors }, { recorderOptions: { flushMs: 20 } });
   const apiKey = `canary-${randomBytes(8).toString('hex')}`;
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let instance: ApiAnswer['body'];
 
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
   });
-
-  after(() => provider.close());
 
   beforeEach(async () => {
     instance = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': apiKey });

@@ -4,7 +4,7 @@ import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 
 const DAY = { interval: 'day' } as const;
 const METRICS = ['api', 'hub-api', 'events', 'element-instances-created', 'bulk-jobs'];
@@ -13,11 +13,10 @@ const sumOf = (points: readonly ApiAnswer['body'][], name: string): number =>
 
 describe('the usage of an account', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
-  let others: OtherTenants;
+  const others = useTenants(service);
   let token: string;
 
   before(async () => {
-    others = await createTenants(service);
     ({ token } = await service.createInstance('bamboohr', BAMBOOHR));
     for (let call = 0; call < 3; call++) await service.call('/employees?pageSize=1', { token });
     await service.call('/employees?where=nothing%3D1', { token });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { SETUPS } from './support/troubled-setups.ts';
@@ -9,12 +9,7 @@ const reasonOf = (work: string) => `The provider refuses the credentials for '${
 
 describe('an instance whose credentials a provider refuses', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let provider: MisbehavingServer;
-
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   async function createInstance(key: keyof typeof SETUPS): Promise<{ readonly id: number; readonly token: string }> {
     SETUPS[key].prepare(provider);

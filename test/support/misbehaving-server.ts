@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { stopServer } from '../../suite/stop-server.ts';
+import { useStarted } from './started.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -71,6 +72,14 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
     dropConnections: () => server.closeAllConnections(),
     close: () => stopServer(server),
   };
+}
+
+/** Starts a server before the tests of the calling suite, and closes it after them. */
+export function useMisbehavingServer(options?: MisbehavingServerOptions): MisbehavingServer {
+  return useStarted(
+    () => startMisbehavingServer(options),
+    ({ close }) => close(),
+  );
 }
 
 function getPort(address: AddressInfo | string | null): number {

@@ -145,7 +145,7 @@ describe('endpoints', () => {
     const [event] = await receiver.waitFor(one.url, 1);
     await receiver.waitFor(two.url, 1);
     expect(event?.body.data).not.to.have.any.keys('unfiltered');
-    expect(shop.current.ids().filter((id) => id === 'there')).to.have.length(1);
+    expect(shop.ids().filter((id) => id === 'there')).to.have.length(1);
 
     await happen(instance, shopEvent(undefined, 'missing1'), shopEvent(undefined, 'gone', 'deleted'));
     const unfiltered = await receiver.waitFor(not.url, 2);

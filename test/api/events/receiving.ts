@@ -9,6 +9,7 @@ import {
   startMisbehavingServer,
   status,
 } from '../../support/misbehaving-server.ts';
+import { useStarted } from '../../support/started.ts';
 import { until } from '../../support/until.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 
@@ -45,27 +46,8 @@ export interface Receiver {
 }
 
 /** Receives events on the loopback while the tests of the suite that calls this run. */
-export function useReceiver(): Omit<Receiver, 'close'> {
-  let started: Receiver | undefined;
-  before(async () => {
-    started = await startReceiver();
-  });
-  after(() => started?.close());
-
-  const current = (): Receiver => {
-    if (started === undefined) throw new Error('The receiver is ready in tests, not before.');
-    return started;
-  };
-  return {
-    get server() {
-      return current().server;
-    },
-    open: (name) => current().open(name),
-    fail: (url) => current().fail(url),
-    recover: (url) => current().recover(url),
-    at: (url) => current().at(url),
-    waitFor: (url, count) => current().waitFor(url, count),
-  };
+export function useReceiver(): Receiver {
+  return useStarted(startReceiver, ({ close }) => close());
 }
 
 /** The body of an original event, which has no `type`, is not of the catalogue. */

@@ -115,7 +115,7 @@ describe('a webhook of a provider', () => {
 
   it('is verified with the key that it names, where that is one of the provider', async () => {
     const { instance } = await open({}, 'bazaar');
-    const reads = () => shop.current.server.requests.filter(({ url }) => url.includes('/keys/')).length;
+    const reads = () => shop.server.requests.filter(({ url }) => url.includes('/keys/')).length;
     const sendWith = (keyUrl: string | undefined, secret: string, item: string) => {
       const body = JSON.stringify({ key_url: keyUrl, events: [{ what: 'created', item }] });
       return post(instance.eventUrl, body, {
@@ -222,7 +222,7 @@ describe('a webhook of a provider', () => {
 
   it('has its records read once each, and none that was deleted or came along', async () => {
     const { instance } = await open();
-    const before = shop.current.ids().length;
+    const before = shop.ids().length;
     await send(
       instance,
       { id: '1', what: 'created', item: 'g1' },
@@ -230,7 +230,7 @@ describe('a webhook of a provider', () => {
       { id: '3', what: 'deleted', item: 'g2' },
       { id: '4', what: 'updated', item: 'g3', record: { id: 'g3', name: 'sent' } },
     );
-    expect(shop.current.ids().slice(before)).to.deep.equal(['g1']);
+    expect(shop.ids().slice(before)).to.deep.equal(['g1']);
     const objects = (await eventsOf(instance)).map(({ data }: ApiAnswer['body']) => data.object);
     const read = { id: 'g1', name: 'Item g1' };
     expect(objects).to.deep.equal([{ id: 'g3', name: 'sent' }, undefined, read, read]);
@@ -238,27 +238,27 @@ describe('a webhook of a provider', () => {
 
   it('is delivered without a record that cannot be read, that is not wanted, or that is one too many', async () => {
     const { instance } = await open();
-    shop.current.server.answer('/shop/items/h1', status(500));
+    shop.server.answer('/shop/items/h1', status(500));
     const response = await send(instance, { what: 'updated', item: 'h1' }, { what: 'updated', item: 'missing' });
     expect(response.body).to.deep.equal({ accepted: 2 });
     const without = (events: readonly ApiAnswer['body'][]) => events.filter(({ data }) => data.object === undefined);
     expect(without(await eventsOf(instance))).to.have.length(2);
 
     const { instance: other } = await open({ 'event.notification.hydrate': 'false' });
-    const before = shop.current.ids().length;
+    const before = shop.ids().length;
     await send(other, { what: 'updated', item: 'h2' });
     expect(without(await eventsOf(other))).to.have.length(1);
-    expect(shop.current.ids()).to.have.length(before);
+    expect(shop.ids()).to.have.length(before);
 
     const { instance: third } = await open();
     await send(third, ...Array.from({ length: 30 }, (_, index) => ({ what: 'updated', item: `h${index}x` })));
-    expect(shop.current.ids()).to.have.length(before + 25);
+    expect(shop.ids()).to.have.length(before + 25);
     expect(without(await eventsOf(third))).to.have.length(5);
   });
 
   it('is stored with its record, though its provider waits no longer', async () => {
     const { instance } = await open();
-    const { server } = shop.current;
+    const { server } = shop;
     let answer = () => {};
     server.answer('/shop/items/slow1', (response, request) => {
       answer = () => json({ id: 'slow1', name: 'Late' })(response, request);
@@ -267,7 +267,7 @@ describe('a webhook of a provider', () => {
     const body = bodyOf({ id: 's1', what: 'updated', item: 'slow1' });
     const headers = sign(body, SHOP_SECRET);
     const call = fetch(instance.eventUrl, { method: 'POST', body, headers, signal: provider.signal });
-    await until(async () => shop.current.ids().includes('slow1'));
+    await until(async () => shop.ids().includes('slow1'));
     provider.abort();
     await call.catch(() => undefined);
     // So that the service has heard of it.

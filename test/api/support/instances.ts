@@ -1,29 +1,14 @@
-import type { TestApp } from '../../support/app.ts';
+import type { ApiAnswer, TestApp } from '../../support/app.ts';
+import { useStarted } from '../../support/started.ts';
 
-export interface UsedInstance {
-  readonly id: number;
-  readonly token: string;
-}
-
-/** An instance that is created before the tests of the suite that calls this. */
+/** An instance that is created before the tests of the suite that calls this, with a configuration that may be known only then. */
 export function useInstance(
   service: Pick<TestApp, 'createInstance'>,
-  ...input: Parameters<TestApp['createInstance']>
-): UsedInstance {
-  let created: UsedInstance | undefined;
-  before(async () => {
-    created = await service.createInstance(...input);
-  });
-  const current = (): UsedInstance => {
-    if (created === undefined) throw new Error('The instance is there in tests, not before.');
-    return created;
-  };
-  return {
-    get id() {
-      return current().id;
-    },
-    get token() {
-      return current().token;
-    },
-  };
+  element: string,
+  configuration: object | (() => object),
+  more?: object,
+): ApiAnswer['body'] {
+  return useStarted(() =>
+    service.createInstance(element, typeof configuration === 'function' ? configuration() : configuration, more),
+  );
 }

@@ -8,6 +8,7 @@ import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
 import { ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { silentLog } from '../../support/database.ts';
+import { useStarted } from '../../support/started.ts';
 
 /** Somebody who may call the service. */
 export interface Tenant {
@@ -92,25 +93,7 @@ export function createTenants(service: TestApp): Promise<OtherTenants> {
 
 /** The other tenants, made before the tests of the suite that calls this. */
 export function useTenants(service: TestApp): OtherTenants {
-  let made: OtherTenants | undefined;
-  before(async () => {
-    made = await createTenants(service);
-  });
-  const current = (): OtherTenants => {
-    if (made === undefined) throw new Error('The other tenants are there in tests, not before.');
-    return made;
-  };
-  return {
-    get stranger() {
-      return current().stranger;
-    },
-    get sibling() {
-      return current().sibling;
-    },
-    get colleague() {
-      return current().colleague;
-    },
-  };
+  return useStarted(() => createTenants(service));
 }
 
 /** Makes a caller in an account of the service's organization. */
