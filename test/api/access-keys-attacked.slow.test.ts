@@ -7,7 +7,7 @@ import { createKey, withKey } from './support/access-keys.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows, withDatabase } from './support/tenants.ts';
 
 const REFUSAL = 'The access key is not valid: it was deleted or has expired, or its user may no longer use it.';
 
@@ -228,7 +228,7 @@ describe('attacks with access keys', function attacks() {
     it('a key ends at its expiry, however often it was used just before', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id], expiresIn: 60 });
       const ends = new Date(Date.now() + 1000);
-      await withDatabase(service, (knex) => knex('access_key').where({ id }).update({ expires_at: ends }));
+      await updateRows(service, 'access_key', { id }, { expires_at: ends });
       const call = withKey(service, key);
       expect((await call('/keys/me')).status).to.equal(200);
       const endMs = Date.now() + 10_000;

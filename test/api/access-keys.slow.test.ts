@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { isKeyText } from '../../src/accounts/access-keys/key-text.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows } from './support/tenants.ts';
 
 describe('access keys', function accessKeys() {
   this.timeout(60_000);
@@ -35,9 +35,7 @@ describe('access keys', function accessKeys() {
     it('names every instance and element that does not exist, and what cannot be combined', async () => {
       const scope = { instances: [shop.id, 999], elementKeys: ['odat'], objects: ['Orders'], allow: ['bulk'] };
       const body = { name: 'Test', access: 'read', ...scope };
-      const response = await service.send('POST', '/keys', body);
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
+      expectFaults(await service.send('POST', '/keys', body), {
         'body.instances.1': 'There is no instance 999.',
         'body.elementKeys.0': "There is no element 'odat'. Did you mean 'odata'?",
         'body.allow.0': 'A key with objects cannot have bulk, which reaches every object. Leave out one of them.',
@@ -177,11 +175,7 @@ describe('access keys', function accessKeys() {
 
     it('comes at its expiry, which can be moved', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id], expiresIn: 60 });
-      await withDatabase(service, (knex) =>
-        knex('access_key')
-          .where({ id })
-          .update({ expires_at: new Date(0) }),
-      );
+      await updateRows(service, 'access_key', { id }, { expires_at: new Date(0) });
       // Whatever changes a key makes the process read all of them again.
       const other = await createKey(service);
       await service.send('DELETE', `/keys/${other.id}`);
@@ -295,9 +289,7 @@ describe('access keys', function accessKeys() {
     await withKey(service, key)('/Orders');
     expect(await lastUse()).to.equal(first);
     const longAgo = new Date(Date.now() - 10 * 60_000);
-    await withDatabase(service, (knex) =>
-      knex('access_key_secret').where({ key_id: id }).update({ last_used_at: longAgo }),
-    );
+    await updateRows(service, 'access_key_secret', { key_id: id }, { last_used_at: longAgo });
     await service.send('PATCH', `/keys/${id}`, { name: 'Read again' });
     await withKey(service, key)('/Orders');
     expect(new Date(await lastUse()).getTime()).to.be.above(longAgo.getTime());

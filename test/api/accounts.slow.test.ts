@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type ApiCall, useSharedApp } from '../support/app.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, type Tenant, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 /** A name that is no id is quoted. */
 const noAccount = (named: string | number) =>
@@ -20,8 +20,7 @@ describe('accounts', () => {
   const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
     service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });
   const create = async (body: object) => await service.change('POST', '/accounts', body);
-  const setFirst = (active: boolean) =>
-    withDatabase(service, (knex) => knex('app_user').where({ id: service.userId }).update({ active }));
+  const setFirst = (active: boolean) => updateRows(service, 'app_user', { id: service.userId }, { active });
   const names = ({ body }: { readonly body: readonly { readonly externalId: string }[] }) =>
     body.map(({ externalId }) => externalId);
 
@@ -79,9 +78,7 @@ describe('accounts', () => {
       ['settings', word('settings')],
     ] as const) {
       it(`and so not '${externalId}'`, async () => {
-        const made = await service.send('POST', '/accounts', { externalId });
-        expectProblem(made, 'REQUEST_INVALID', message);
-        expect(faultsOf(made)).to.deep.equal({ 'body.externalId': message });
+        expectFaults(await service.send('POST', '/accounts', { externalId }), { 'body.externalId': message }, message);
         const { id } = await create({ externalId: `not ${externalId}` });
         for (const method of ['PATCH', 'PUT'])
           expectProblem(
@@ -94,7 +91,7 @@ describe('accounts', () => {
 
     it('save what an earlier release took, which stays when the account is sent as it was read', async () => {
       const { id } = await create({ externalId: 'old' });
-      await withDatabase(service, (knex) => knex('account').where({ id }).update({ external_id: '4711' }));
+      await updateRows(service, 'account', { id }, { external_id: '4711' });
       const body = await service.get(`/accounts/${id}`);
       const response = await service.send('PATCH', `/accounts/${id}`, { ...body, name: 'New' });
       expect(response.body).to.include({ externalId: '4711', name: 'New' });
@@ -110,11 +107,7 @@ describe('accounts', () => {
         expect(await service.get(`/accounts/${name}`)).to.include({ id });
       // As earlier releases took it.
       const numbered = await create({ externalId: 'numbered' });
-      await withDatabase(service, (knex) =>
-        knex('account')
-          .where({ id: numbered.id })
-          .update({ external_id: String(id) }),
-      );
+      await updateRows(service, 'account', { id: numbered.id }, { external_id: String(id) });
       expect(await service.get(`/accounts/${id}`)).to.include({ id });
       const body = await service.get('/accounts', { query: { where: `externalId = '${id}'` } });
       expect(body.map((account: { readonly id: number }) => account.id)).to.deep.equal([numbered.id]);

@@ -4,7 +4,7 @@ import { type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { rowsOf } from './support/pages.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, type Tenant, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 interface Entry {
   readonly id: number;
@@ -136,11 +136,7 @@ describe('reading the audit log', function reading() {
 
   it('has those of an element, by its key and its id', async () => {
     const odata = await service.get('/elements/odata');
-    await withDatabase(service, (knex) =>
-      knex('audit_log')
-        .where({ target_id: '7000001' })
-        .update({ target_id: String(odata.id) }),
-    );
+    await updateRows(service, 'audit_log', { target_id: '7000001' }, { target_id: String(odata.id) });
     const byKey = await read({}, '/audit-logs/elements/odata');
     expect(byKey.length).to.equal(40);
     expect(await read({}, `/audit-logs/elements/${odata.id}`)).to.deep.equal(byKey);

@@ -179,8 +179,7 @@ describe('clients of the original API', () => {
       const elements = await call('/elements', people.token);
       expect(elements.body).to.deep.equal(await service.get('/elements'));
       expect((await call('/accounts/settings', shop.token)).body).to.have.property('notification.webhook.retry.count');
-      const subscriptions = await call('/notifications/subscriptions', shop.token);
-      expect(subscriptions).to.deep.include({ status: 200, body: [] });
+      expect(await call('/notifications/subscriptions', shop.token)).to.deep.include({ status: 200, body: [] });
       const created = await call('/elements/odata/instances', shop.token, {
         method: 'POST',
         body: { name: 'With a token', configuration: SHOP },

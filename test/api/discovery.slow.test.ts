@@ -70,8 +70,7 @@ describe('discovery', () => {
   });
 
   it('lists the hubs with their elements', async () => {
-    const body = await service.get('/hubs');
-    expect(body).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
+    expect(await service.get('/hubs')).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
   });
 
   it('lists the objects of an instance', async () => {
@@ -142,8 +141,7 @@ describe('discovery', () => {
     expect(body.description).to.equal(
       'All employees that the owner of the API key may see, including inactive employees and future hires.',
     );
-    const products = await service.get('/objects/Products/metadata', { token: shop.token });
-    expect(products).not.to.have.property('description');
+    expect(await service.get('/objects/Products/metadata', { token: shop.token })).not.to.have.property('description');
   });
 
   it('describes the fields of an object', async () => {

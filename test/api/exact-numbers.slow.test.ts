@@ -3,7 +3,7 @@ import { useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { createSource, QUICK, useReceiver } from './events/receiving.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -60,17 +60,18 @@ describe('numbers', () => {
     it('that their field cannot hold are refused, and nothing is stored', async () => {
       const count = async () => (await inShop('GET', '/Products?pageSize=5000&fields=Id')).body.length;
       const before = await count();
-      const refused = await create(
-        '"Price":1e400,"Views":9223372036854775808,"Stock":1.5,"Rating":-1e309,"Weight":1e-401,"Package":{"Height":1}',
+      expectFaults(
+        await create(
+          '"Price":1e400,"Views":9223372036854775808,"Stock":1.5,"Rating":-1e309,"Weight":1e-401,"Package":{"Height":1}',
+        ),
+        {
+          'body.Price': "'Price' is a number of more than 400 digits.",
+          'body.Views': "'Views' must be from -9223372036854775808 to 9223372036854775807.",
+          'body.Stock': "'Stock' is of type integer: expected a whole number.",
+          'body.Rating': "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
+          'body.Weight': "'Weight' is a number of more than 400 digits.",
+        },
       );
-      expectProblem(refused, 'REQUEST_INVALID');
-      expect(faultsOf(refused)).to.deep.equal({
-        'body.Price': "'Price' is a number of more than 400 digits.",
-        'body.Views': "'Views' must be from -9223372036854775808 to 9223372036854775807.",
-        'body.Stock': "'Stock' is of type integer: expected a whole number.",
-        'body.Rating': "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
-        'body.Weight': "'Weight' is a number of more than 400 digits.",
-      });
       const message = "'Stock' must be from -32768 to 32767.";
       expectProblem(await create('"Stock":9007199254740993'), 'REQUEST_INVALID', message);
       expect(await count()).to.equal(before);
@@ -226,8 +227,7 @@ describe('numbers', () => {
       expect(event?.request.body).to.contain(`"object":${data}`);
       const headers = authorizationOf(service);
       const path = '/notifications/subscriptions/deliveries?hydrate=true';
-      const listed = await (await fetch(service.app.baseUrl + path, { headers })).text();
-      expect(listed).to.contain(`"object":${data}`);
+      expect(await (await fetch(service.app.baseUrl + path, { headers })).text()).to.contain(`"object":${data}`);
     });
   });
 });

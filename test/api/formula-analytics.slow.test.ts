@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const END = {
   name: 'end',
@@ -43,8 +43,7 @@ describe('analytics of formulas', () => {
     const minutes = await get('/formulas/analytics', lastHour());
     expect(minutes).to.have.length(61);
     expect(sum(minutes, 'count')).to.equal(3);
-    const hours = await get('/formulas/analytics', { interval: 'hour' });
-    expect(hours).to.have.length(25);
+    expect(await get('/formulas/analytics', { interval: 'hour' })).to.have.length(25);
   });
 
   it('count their outcomes', async () => {
@@ -203,11 +202,7 @@ describe('jobs', () => {
   it('end with the time to live of their instances', async () => {
     const { id } = await createJob('short', { 'formula.instance.time.to.live': 3600 });
     const { id: other } = await createJob('long', { 'formula.instance.time.to.live': 7200 });
-    await withDatabase(service, (knex) =>
-      knex('formula_instance')
-        .where({ id })
-        .update({ expires_at: new Date(0) }),
-    );
+    await updateRows(service, 'formula_instance', { id }, { expires_at: new Date(0) });
     await withDatabase(service, (knex) =>
       knex.raw("insert into pgboss.job (name, data) values ('formulas.keep', '{}')"),
     );

@@ -3,7 +3,7 @@ import { untilRun } from '../polls/things.ts';
 import { bodyOf, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { withDatabase } from './support/tenants.ts';
+import { updateRows, withDatabase } from './support/tenants.ts';
 
 const SERVICENOW = { username: 'admin', password: 'demo-password', 'company.name': 'demo', simulator: true };
 const POLLED = {
@@ -197,8 +197,7 @@ describe('executions of formulas over HTTP', function overHttp() {
     );
     const events = ['1', '2', '3'].map((objectId) => ({ objectId, objectType: 'incident', eventType: 'UPDATED' }));
     const path = `/formulas/instances/${instanceId}/executions`;
-    const started = await change('POST', path, { message: { instance_id: id, events, raw: {} } });
-    expect(started).to.have.lengthOf(3);
+    expect(await change('POST', path, { message: { instance_id: id, events, raw: {} } })).to.have.lengthOf(3);
     const found = await untilExecutions(instanceId, 3);
     expect(found.map(({ status }) => status)).to.deep.equal(['success', 'success', 'success']);
     expectProblem(await service.send('POST', path, {}), 'REQUEST_INVALID', /"events"/);
@@ -323,11 +322,7 @@ describe('executions of formulas over HTTP', function overHttp() {
     // A time that does not come during the test.
     expect([planned.getUTCMonth(), planned.getUTCDate(), planned.getUTCHours()]).to.deep.equal([0, 1, 0]);
     // It was due ten minutes ago.
-    await withDatabase(service, (knex) =>
-      knex('formula_instance')
-        .where({ id: instanceId })
-        .update({ next_due: new Date(Date.now() - 600_000) }),
-    );
+    await updateRows(service, 'formula_instance', { id: instanceId }, { next_due: new Date(Date.now() - 600_000) });
     // A change of any formula lets the scheduler look.
     await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
     const [execution] = await untilExecutions(instanceId, 1);

@@ -5,7 +5,7 @@ import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const END = { name: 'end', type: 'script', properties: { body: 'done();' } };
 const CRM = { key: 'crm', type: 'elementInstance', required: true };
@@ -360,7 +360,7 @@ describe('formula instances', () => {
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'missed' });
     // Later than now, so that nothing starts it meanwhile.
     const missed = new Date('2090-01-01T00:00:00Z');
-    await withDatabase(service, (knex) => knex('formula_instance').where({ id }).update({ next_due: missed }));
+    await updateRows(service, 'formula_instance', { id }, { next_due: missed });
     await change('PATCH', `/formulas/${formula.id}/instances/${id}`, { name: 'renamed' });
     await change('PATCH', `/formulas/${formula.id}`, { name: 'renamed' });
     expect((await rowOf(id)).next_due).to.deep.equal(missed);

@@ -165,8 +165,7 @@ describe('the life of an instance', () => {
     it('by PUT and DELETE of `enabled`, as often as you like', async () => {
       const { id, token } = await createShop();
       for (let times = 0; times < 2; times++) {
-        const disabled = await service.send('DELETE', `/instances/${id}/enabled`);
-        expect(disabled).to.deep.include({ status: 200, body: { id } });
+        expect(await service.send('DELETE', `/instances/${id}/enabled`)).to.deep.include({ status: 200, body: { id } });
       }
       expect((await get(id)).disabled).to.equal(true);
       expectProblem(await service.call('/Products', { token }), 'FORBIDDEN');
@@ -214,8 +213,7 @@ describe('the life of an instance', () => {
     it('ends it at once: there is no instance and the token is refused', async () => {
       const { id, token } = await createShop();
       expect(await canRead(token)).to.equal(true);
-      const response = await service.send('DELETE', `/instances/${id}`);
-      expect(response).to.deep.include({ status: 200, body: { id } });
+      expect(await service.send('DELETE', `/instances/${id}`)).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call('/Products', { token }), 'UNAUTHENTICATED');
       for (const [method, end] of [
         ['GET', ''],

@@ -86,8 +86,7 @@ describe('an invitation', () => {
       for (const response of answers) if (response.status !== 200) expectProblem(response, 'NOT_FOUND', GONE);
       expectProblem(await accept(token), 'NOT_FOUND', GONE);
       expectProblem(await show(token), 'NOT_FOUND', GONE);
-      const body = await service.get(`/users?${new URLSearchParams({ where: `email = '${email}'` })}`);
-      expect(body).to.have.length(1);
+      expect(await service.get(`/users?${new URLSearchParams({ where: `email = '${email}'` })}`)).to.have.length(1);
     } finally {
       await other.stop();
     }

@@ -197,8 +197,7 @@ describe('a provider that misbehaves', () => {
     for (const passing of [status(503), status(429), status(429, { 'retry-after': '0' }), resetBeforeAnswer]) {
       provider.answer('/api/items', passing, json({ value: rows }));
       const before = seen('/api/items');
-      const response = await service.call('/items', { token });
-      expect(response).to.deep.include({ status: 200, body: rows });
+      expect(await service.call('/items', { token })).to.deep.include({ status: 200, body: rows });
       expect(seen('/api/items') - before).to.equal(2);
     }
   });

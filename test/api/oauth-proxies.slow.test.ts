@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy, shareProxy } from './support/oauth-proxies.ts';
-import { authorizationOf, countRows, readEverything, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, countRows, readEverything, updateRows, useTenants } from './support/tenants.ts';
 
 const PATH = '/elements/oauthProxies';
 const SECRET = 'a-client-secret-of-a-proxy';
@@ -213,16 +213,14 @@ describe('OAuth proxies', () => {
 
     it('and are listed though one of them was changed in the database', async () => {
       const { id } = await createProxy(service);
-      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ api_key: 'another' }));
-      const list = await service.get(PATH);
-      expect(list).to.deep.include(await service.get(`${PATH}/${id}`));
+      await updateRows(service, 'oauth_proxy', { id }, { api_key: 'another' });
+      expect(await service.get(PATH)).to.deep.include(await service.get(`${PATH}/${id}`));
       expect((await service.send('DELETE', `${PATH}/${id}`)).status).to.equal(200);
     });
 
     it('until they are deleted', async () => {
       const { id, name } = await createProxy(service);
-      const response = await service.send('DELETE', `${PATH}/${id}`);
-      expect(response).to.deep.include({ status: 200, body: { id } });
+      expect(await service.send('DELETE', `${PATH}/${id}`)).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call(`${PATH}/${id}`), 'NOT_FOUND');
       expectProblem(await service.send('DELETE', `${PATH}/${id}`), 'NOT_FOUND');
       expect((await post({ name, apiKey: 'k', apiSecret: 's' })).status).to.equal(200);
@@ -332,7 +330,7 @@ describe('OAuth proxies', () => {
     it('not when they were changed in the database, so that nothing of that comes into force', async () => {
       const { id } = await createProxy(service);
       const configuration = JSON.stringify({ tokenOrigins: ['https://attacker.example'] });
-      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ configuration }));
+      await updateRows(service, 'oauth_proxy', { id }, { configuration });
       for (const changes of [{ name: 'x' }, { apiSecret: SECRET }]) {
         expectProblem(await patch(id, changes), 'CONFLICT', /was changed outside of the service/);
       }

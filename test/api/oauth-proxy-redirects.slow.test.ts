@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
 import { allowTarget, arrive, type CreatedProxy, createProxy, purgeTargets } from './support/oauth-proxies.ts';
 import { APPLICATION, QUERIES, STATES, TARGET } from './support/open-redirects.ts';
-import { authorizationOf, countRows, createTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, countRows, createTenants, updateRows, withDatabase } from './support/tenants.ts';
 
 const state = (url: string) => `state=${encodeURIComponent(url)}`;
 
@@ -93,10 +93,11 @@ describe('the redirect URL of an OAuth proxy', () => {
     it('for 24 hours after the URL was named, and again when it is named again', async () => {
       const url = 'https://app.example.com/later';
       const age = (hours: number) =>
-        withDatabase(service, (knex) =>
-          knex('oauth_proxy_target')
-            .where({ proxy_id: proxy.id })
-            .update({ created_at: new Date(Date.now() - hours * 3_600_000) }),
+        updateRows(
+          service,
+          'oauth_proxy_target',
+          { proxy_id: proxy.id },
+          { created_at: new Date(Date.now() - hours * 3_600_000) },
         );
       await allowTarget(service, proxy, url);
       await age(23.9);

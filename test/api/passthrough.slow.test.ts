@@ -267,8 +267,7 @@ describe('a request that is passed through', () => {
     expectProblem(await pass('GET', '/reset'), 'PROVIDER_UNAVAILABLE');
     expect(filing.provider.requests.filter(({ url }) => url === '/reset')).to.have.length(1);
     filing.provider.answer('/cut', resetInBody);
-    const cut = await pass('GET', '/cut').catch((error: NodeJS.ErrnoException) => error.code);
-    expect(cut).to.equal('ECONNRESET');
+    expect(await pass('GET', '/cut').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNRESET');
     expect(service.logged.filter((line) => line.includes('"level":60') || line.includes('Unhandled'))).to.deep.equal(
       [],
     );

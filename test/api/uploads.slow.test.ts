@@ -470,8 +470,7 @@ describe('a file that is sent', () => {
     expect(operations.notes.operations).to.deep.equal(['get', 'create']);
     const body = await service.get('/objects/documents/metadata', { token: instance.token });
     expect(body.uploads).to.deep.equal(['create', 'replace']);
-    const notes = await service.get('/objects/notes/metadata', { token: instance.token });
-    expect(notes).not.to.have.property('uploads');
+    expect(await service.get('/objects/notes/metadata', { token: instance.token })).not.to.have.property('uploads');
   });
 
   // Behind the others, as it looks at what they left.

@@ -5,7 +5,7 @@ import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, useApp } from '../su
 import { expectProblem } from './support/expect-problem.ts';
 import { nextPageOf, rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
-import { authorizationOf, readEverything, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, readEverything, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const lackOf = (privilege: Privilege, needs = 'This needs') =>
   `${needs} the privilege ${privilege} (${PRIVILEGES[privilege][0]}), and none of your roles has it. Ask an administrator of the organization.`;
@@ -193,8 +193,7 @@ describe('users', function users() {
         problemOf(await call(path + id, { method: 'DELETE' }), 'NOT_FOUND');
         expect(await ok('/users', { query: { where: `id = ${id}` } })).to.deep.equal([]);
         expect((await ok(`/instances/${instance.id}`)).user).to.deep.include({ id, emailAddress: email });
-        const rows = await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }));
-        expect(rows).to.deep.equal([]);
+        expect(await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }))).to.deep.equal([]);
         expect((await add({ email })).id).not.to.equal(id);
       });
     }
@@ -372,8 +371,7 @@ describe('users', function users() {
       const path = '/organizations/roles/default-user';
       const before = await ok(path);
       await ok(path, { method: 'PUT', body: { privileges: [] } });
-      const body = await service.get(path, { headers: authorizationOf(tenants.stranger) });
-      expect(body).to.deep.equal(before);
+      expect(await service.get(path, { headers: authorizationOf(tenants.stranger) })).to.deep.equal(before);
       await ok(path, { method: 'PUT', body: before });
     });
 
@@ -459,7 +457,7 @@ describe('users', function users() {
 
     it('from before they were kept are shown to whoever sends them', async () => {
       const { id, secret } = await add();
-      await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }).update({ secret: null }));
+      await updateRows(service, 'user_secret', { user_id: id }, { secret: null });
       expect((await ok('/users/me/secrets', { by: secret }))[0]).to.include({ secret });
       const rotated = await ok('/users/me/secrets', { method: 'POST', body: {}, by: secret });
       const [, previous] = await ok('/users/me/secrets', { by: rotated.secret });

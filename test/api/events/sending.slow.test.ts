@@ -215,8 +215,7 @@ describe('a test event', () => {
     const first = await service.call('/events/test', call);
     const second = await service.call('/events/test', call);
     expect(second.body).to.deep.equal(first.body);
-    const delivered = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
-    expect(delivered).to.have.length(1);
+    expect(await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1)).to.have.length(1);
     expect(receiver.at(url)).to.have.length(1);
   });
 

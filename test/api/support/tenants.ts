@@ -30,12 +30,13 @@ export interface OtherTenants {
 interface TenantMaker {
   /** @returns what its callers are made of; `secret` is the organization's */
   readonly organization: (name: string) => Promise<{ readonly organizationId: number; readonly secret: string }>;
-  /** The first one of an organization is its default account. */
-  readonly account: (organizationId: number, name: string, isDefault: boolean) => Promise<number>;
+  /** The first one of an organization is its default account. `more` has other columns. */
+  readonly account: (organizationId: number, name: string, isDefault: boolean, more?: object) => Promise<number>;
   readonly user: (
     account: Pick<TenantIds, 'organizationId' | 'accountId'>,
     name: string,
-    role: RoleKey,
+    role?: RoleKey,
+    more?: object,
   ) => Promise<{ readonly id: number; readonly userSecret: string; readonly accountId: number }>;
 }
 
@@ -59,13 +60,13 @@ export function makeTenants<Made>(
         await secrets.add(knex, { organizationId }, secret);
         return { organizationId, secret };
       },
-      account: (organizationId, name, isDefault) =>
-        insert('account', { organization_id: organizationId, name, external_id: name, default_account: isDefault }),
-      user: async ({ organizationId, accountId }, name, role) => {
+      account: (organization_id, name, isDefault, more) =>
+        insert('account', { organization_id, name, external_id: name, default_account: isDefault, ...more }),
+      user: async ({ organizationId, accountId }, name, role, more) => {
         const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
         const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
-        const id = await insert('app_user', user);
-        await knex('user_role').insert({ account_id: accountId, user_id: id, role });
+        const id = await insert('app_user', { ...user, ...more });
+        if (role !== undefined) await knex('user_role').insert({ account_id: accountId, user_id: id, role });
         await secrets.add(knex, { accountId, userId: id }, userSecret);
         return { id, userSecret, accountId };
       },
@@ -99,7 +100,7 @@ export function useTenants(service: TestApp): OtherTenants {
 /** Makes a caller in an account of the service's organization. */
 export function createUser(
   service: TestApp,
-  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
+  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role?: RoleKey },
 ): Promise<Tenant & { readonly id: number }> {
   return makeTenants(service, async (make) => ({
     organizationSecret: service.organizationSecret,
@@ -124,6 +125,16 @@ export async function withDatabase<Result>(
   } finally {
     await database.close();
   }
+}
+
+/** Changes rows as no API does. @returns how many */
+export function updateRows(
+  service: Pick<TestApp, 'databaseUrl'>,
+  table: string,
+  where: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  return withDatabase(service, (knex) => knex(table).where(where).update(values));
 }
 
 export function countRows(service: Pick<TestApp, 'databaseUrl'>, table: string): Promise<number> {
