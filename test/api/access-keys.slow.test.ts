@@ -269,12 +269,11 @@ describe('access keys', function accessKeys() {
     const maker = await createUser(service, { accountId, name: 'owner', role: 'default-user' });
     const { id } = await createKey(service);
     const own = await createKey(service, {}, authorizationOf(maker));
-    const headers = authorizationOf(maker);
     const idsOf = ({ body }: ApiAnswer) => body.map((key: { id: number }) => key.id);
-    expect(idsOf(await service.call('/keys', { headers }))).to.deep.equal([own.id]);
+    expect(idsOf(await maker.call('/keys'))).to.deep.equal([own.id]);
     expect(idsOf(await service.call('/keys'))).to.include.members([id, own.id]);
     for (const method of ['GET', 'DELETE'])
-      expectProblem(await service.call(`/keys/${id}`, { method, headers }), 'NOT_FOUND', `There is no key ${id}.`);
+      expectProblem(await maker.send(method, `/keys/${id}`), 'NOT_FOUND', `There is no key ${id}.`);
     expect((await service.send('DELETE', `/keys/${own.id}`)).status).to.equal(200);
   });
 

@@ -194,7 +194,7 @@ describe('accounts over two processes', function overProcesses() {
       const body = await other.change('DELETE', '/accounts/doomed');
       expect(body).to.deep.equal({ id: accountId });
       for (const service of both) {
-        const asUser = (token?: string) => service.call('/instances', { headers: authorizationOf(user, token) });
+        const asUser = (token?: string) => user.call('/instances', { token });
         expectProblem(await asUser(), 'UNAUTHENTICATED');
         expectProblem(await asUser(things.token), 'UNAUTHENTICATED');
         for (const [name, shown] of [

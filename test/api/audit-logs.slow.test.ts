@@ -94,8 +94,7 @@ describe('reading the audit log', function reading() {
     await service.send('PATCH', `/notifications/subscriptions/${subscription.id}`, { eventTypes: ['a'] });
     await service.send('PATCH', `/notifications/subscriptions/${subscription.id}`, { rotateSecret: true });
     await service.send('POST', '/elements/oauthProxies', { name: 'x', apiKey: 'x', apiSecret: 'secret' });
-    const headers = authorizationOf(tenants.colleague);
-    await service.send('PATCH', '/accounts/1/settings', {}, { headers });
+    await tenants.colleague.send('PATCH', '/accounts/1/settings', {});
     const since = { from: startedAt.toISOString() };
     const told = async (path: string) =>
       (await read(since, path)).map(({ action, target, status }) => `${action} ${target} ${status}`);

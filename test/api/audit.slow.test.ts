@@ -12,7 +12,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { prepareMappings, readOperation } from './support/mappings.ts';
 import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants } from './support/tenants.ts';
+import { useTenants } from './support/tenants.ts';
 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
@@ -307,10 +307,9 @@ describe('the audit log', function auditLog() {
     await database.knex.raw(
       `insert into role_privileges (organization_id, role, privileges) values (1, 'admin', '{viewAccountLogs}')`,
     );
-    const headers = authorizationOf(tenants.colleague);
     // Nobody has asked before: what is known of callers is forgotten by a notice that the administration gives.
-    const looking = await service.call('/elements', { headers });
-    const changing = await service.call('/instances/12%00345', { method: 'DELETE', headers });
+    const looking = await tenants.colleague.call('/elements');
+    const changing = await tenants.colleague.send('DELETE', '/instances/12%00345');
     expectProblem(looking, 'FORBIDDEN');
     expectProblem(changing, 'FORBIDDEN');
     expect((await rowsOf(looking))[0]).to.deep.include({

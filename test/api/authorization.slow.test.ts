@@ -4,7 +4,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants } from './support/tenants.ts';
+import { useTenants } from './support/tenants.ts';
 
 const FORM =
   '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
@@ -157,7 +157,7 @@ describe('authorization', () => {
     });
 
     it('takes the token from another user of the account', async () => {
-      const response = await service.call('/Products', { headers: authorizationOf(tenants.colleague, instance.token) });
+      const response = await tenants.colleague.call('/Products', { token: instance.token });
       expect(response.status).to.equal(200);
     });
 

@@ -214,13 +214,11 @@ describe('bulk uploads', () => {
     const { stranger, sibling } = await createTenants(service);
     const { id } = await ended(upload('Id,Name\n6000,Secretive\n6001,\n'));
     for (const tenant of [stranger, sibling]) {
-      const own = await service.send(
-        'POST',
-        '/instances',
-        { element: { key: 'odata' }, name: 'Own', configuration: SHOP },
-        { headers: authorizationOf(tenant) },
-      );
-      const headers = authorizationOf(tenant, own.body.token);
+      const own = await tenant.send('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'Own',
+        configuration: SHOP,
+      });
       for (const [method, path] of [
         ['GET', `/bulk/${id}/status`],
         ['GET', `/bulk/${id}/errors`],
@@ -228,8 +226,8 @@ describe('bulk uploads', () => {
         ['PUT', `/bulk/${id}/cancel`],
         ['DELETE', `/bulk/${id}`],
       ] as const)
-        expectProblem(await service.call(path, { method, headers }), 'NOT_FOUND');
-      const ownJobs = await service.call('/bulk/jobs', { headers });
+        expectProblem(await tenant.call(path, { method, token: own.body.token }), 'NOT_FOUND');
+      const ownJobs = await tenant.call('/bulk/jobs', { token: own.body.token });
       expect(ownJobs.body).to.deep.equal([]);
       const { status } = await send(upload('Id,Name\n6002,Intruder\n'), {
         headers: authorizationOf(tenant, shop.token),

@@ -396,15 +396,12 @@ describe('bulk queries', () => {
     const { stranger, sibling, colleague } = await createTenants(service);
     const other = await service.createInstance('odata', SHOP);
     for (const tenant of [stranger, sibling])
-      expect(
-        (await service.call(`/bulk/${id}/status`, { headers: authorizationOf(tenant, shop.token) })).status,
-      ).to.equal(401);
+      expect((await tenant.call(`/bulk/${id}/status`, { token: shop.token })).status).to.equal(401);
     const countOf = async (tenant: Tenant) =>
       (await service.get('/bulk-jobs', { headers: authorizationOf(tenant) })).length;
     expect(await Promise.all([stranger, sibling].map(countOf))).to.deep.equal([0, 0]);
     expect(await countOf(colleague)).to.be.above(0);
-    const headers = authorizationOf(colleague, shop.token);
-    expect((await service.call(`/bulk/${id}/status`, { headers })).status).to.equal(200);
+    expect((await colleague.call(`/bulk/${id}/status`, { token: shop.token })).status).to.equal(200);
     for (const [method, path] of [
       ['GET', `/bulk/${id}/status`],
       ['GET', `/bulk/${id}/errors`],

@@ -5,7 +5,7 @@ import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } f
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
+import { useTenants, withDatabase } from './support/tenants.ts';
 
 describe('elements', () => {
   const service = useSharedApp();
@@ -313,7 +313,7 @@ describe('an element that an account made inactive', () => {
     await until(async () => (await isActive(other)) === false);
     expectProblem(await other.send('POST', '/instances', NEW), 'CONFLICT');
     for (const tenant of [tenants.sibling, tenants.stranger]) {
-      const body = await service.get('/elements/odata', { headers: authorizationOf(tenant) });
+      const body = await tenant.get('/elements/odata');
       expect(body.active).to.equal(true);
     }
     await other.send('PUT', '/elements/odata/active');

@@ -182,7 +182,7 @@ describe('jobs', () => {
     expect(await idsOf()).to.deep.equal([id]);
     expect(await service.get('/jobs', { query: { where: `formulaId = ${formulaId}` } })).to.deep.equal([job]);
     expect(await service.get('/jobs', { query: { where: "name = 'other'" } })).to.deep.equal([]);
-    expectProblem(await service.call(`/jobs/${id}`, { headers: authorizationOf(tenants.sibling) }), 'NOT_FOUND');
+    expectProblem(await tenants.sibling.call(`/jobs/${id}`), 'NOT_FOUND');
   });
 
   it('end by deactivating their instances', async () => {

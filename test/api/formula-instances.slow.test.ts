@@ -5,7 +5,7 @@ import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
+import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const END = { name: 'end', type: 'script', properties: { body: 'done();' } };
 const CRM = { key: 'crm', type: 'elementInstance', required: true };
@@ -198,41 +198,30 @@ describe('formula instances', () => {
     });
 
     it('for element instances of other accounts, unless an administrator of the organization names them', async () => {
-      const asSibling = authorizationOf(tenants.sibling);
-      const theirs = bodyOf(
-        await service.send(
-          'POST',
-          '/instances',
-          { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
-          { headers: asSibling },
-        ),
-      );
+      const theirs = await tenants.sibling.change('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'theirs',
+        configuration: SHOP,
+      });
       const { id } = await createFormula();
       const body = { name: 'across', configuration: { crm: theirs.id } };
       const path = `/formulas/${id}/instances`;
-      const colleague = await service.send('POST', path, body, { headers: authorizationOf(tenants.colleague) });
+      const colleague = await tenants.colleague.send('POST', path, body);
       expect(Object.keys(faultsOf(colleague))).to.deep.equal(['body.configuration.crm']);
       const across = await change('POST', path, body);
       // What is stored already may stay.
-      const renamed = await service.send(
-        'PATCH',
-        `${path}/${across.id}`,
-        { name: 'renamed' },
-        { headers: authorizationOf(tenants.colleague) },
-      );
+      const renamed = await tenants.colleague.send('PATCH', `${path}/${across.id}`, { name: 'renamed' });
       expect(bodyOf(renamed).name).to.equal('renamed');
-      const stranger = await service.send(
-        'POST',
-        '/formulas',
-        { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] },
-        { headers: authorizationOf(tenants.stranger) },
-      );
-      const foreign = await service.send(
-        'POST',
-        `/formulas/${bodyOf(stranger).id}/instances`,
-        { name: 'foreign', configuration: { crm: shopId } },
-        { headers: authorizationOf(tenants.stranger) },
-      );
+      const stranger = await tenants.stranger.send('POST', '/formulas', {
+        name: 's',
+        configuration: [CRM],
+        triggers: [onEvent],
+        steps: [END],
+      });
+      const foreign = await tenants.stranger.send('POST', `/formulas/${bodyOf(stranger).id}/instances`, {
+        name: 'foreign',
+        configuration: { crm: shopId },
+      });
       expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
     });
 
@@ -404,28 +393,25 @@ describe('formula instances', () => {
 
   it('belong to the account of the caller, also those of a formula of the default account', async () => {
     const formula = await manual();
-    const asSibling = { headers: authorizationOf(tenants.sibling) };
     const path = `/formulas/${formula.id}/instances`;
     const own = await change('POST', path, { name: 'own' });
-    const theirs = bodyOf(await service.call(path, { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+    const theirs = await tenants.sibling.change('POST', path, { name: 'theirs' });
     expect(idsOf(await get(path))).to.deep.equal([own.id]);
-    expect(idsOf(await service.get(path, asSibling))).to.deep.equal([theirs.id]);
-    expectProblem(await service.call(`/formulas/instances/${own.id}`, asSibling), 'NOT_FOUND');
+    expect(idsOf(await tenants.sibling.get(path))).to.deep.equal([theirs.id]);
+    expectProblem(await tenants.sibling.call(`/formulas/instances/${own.id}`), 'NOT_FOUND');
     expectProblem(await service.call(`/formulas/instances/${theirs.id}`), 'NOT_FOUND');
     const { accountId } = tenants.sibling;
     const listed = `/accounts/${accountId}/formulas/${formula.id}/instances`;
     expect(idsOf(await get(listed))).to.deep.equal([theirs.id]);
-    expectProblem(await service.call(listed, { headers: authorizationOf(tenants.colleague) }), 'NOT_FOUND');
+    expectProblem(await tenants.colleague.call(listed), 'NOT_FOUND');
     expectProblem(await service.call(`/accounts/999999999/formulas/${formula.id}/instances`), 'NOT_FOUND');
     expectProblem(await send('DELETE', `/formulas/${formula.id}`), 'CONFLICT');
 
-    const ofSibling = bodyOf(
-      await service.call('/formulas', {
-        ...asSibling,
-        method: 'POST',
-        body: { name: 'theirs', triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] },
-      }),
-    );
+    const ofSibling = await tenants.sibling.change('POST', '/formulas', {
+      name: 'theirs',
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [END],
+    });
     // An account sees neither formulas of other accounts, nor instances of them.
     expectProblem(await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`), 'NOT_FOUND');
     expectProblem(
@@ -449,10 +435,7 @@ describe('formula instances', () => {
       'configuration.password': { to: '********' },
     });
     const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
-    const headers = authorizationOf(user);
-    expect(
-      (await service.send('POST', path, { name: 'x', configuration: { crm: shopId } }, { headers })).status,
-    ).to.equal(200);
+    expect((await user.send('POST', path, { name: 'x', configuration: { crm: shopId } })).status).to.equal(200);
   });
 
   it('and formulas announce their changes to every account that they concern', async () => {
@@ -477,10 +460,9 @@ describe('formula instances', () => {
       const formula = await manual();
       const path = `/formulas/${formula.id}`;
       expect(await announced(() => change('PATCH', path, { name: 'alone' }))).to.deep.equal([own]);
-      const asSibling = { headers: authorizationOf(tenants.sibling) };
-      expect(
-        await announced(() => service.call(`${path}/instances`, { ...asSibling, method: 'POST', body: { name: 'x' } })),
-      ).to.deep.equal([theirs]);
+      expect(await announced(() => tenants.sibling.send('POST', `${path}/instances`, { name: 'x' }))).to.deep.equal([
+        theirs,
+      ]);
       expect(await announced(() => change('PATCH', path, { active: false }))).to.have.members([own, theirs]);
       const { id } = await change('POST', `${path}/instances`, { name: 'own' });
       for (const [method, at] of [

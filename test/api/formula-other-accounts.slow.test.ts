@@ -54,10 +54,11 @@ describe('a formula instance that names an element instance of another account',
   const sendEvent = () =>
     send(tenants.sibling, 'POST', '/events/test', { instanceId: desk.id, type: 'incident.created' });
   async function createIncident() {
-    const headers = authorizationOf(tenants.sibling, desk.token);
-    const [{ caller_id }] = ok(await service.call('/incident', { headers, query: { pageSize: '1' } }));
+    const [{ caller_id }] = ok(
+      await tenants.sibling.call('/incident', { query: { pageSize: '1' }, token: desk.token }),
+    );
     const body = { short_description: 'Broken', caller_id };
-    return ok(await service.send('POST', '/incident', body, { headers }));
+    return ok(await tenants.sibling.send('POST', '/incident', body, { token: desk.token }));
   }
 
   it('is started by its events and requests, and its steps call it, while its owner administers the organization', async () => {

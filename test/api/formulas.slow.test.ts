@@ -221,9 +221,7 @@ describe('formulas', () => {
       for (const formula of abridged) expect(formula).not.to.have.property('steps');
       const inactive = await service.get('/formulas', { query: { where: `${where} AND active = FALSE` } });
       expect(idsOf(inactive)).to.deep.equal([listed[1]]);
-      const own = bodyOf(
-        await service.call('/formulas', { query: { where: `${where} AND accountId = ${service.accountId}` } }),
-      );
+      const own = await service.get('/formulas', { query: { where: `${where} AND accountId = ${service.accountId}` } });
       expect(idsOf(own)).to.deep.equal(listed);
       expectProblem(await service.call('/formulas', { query: { where: "steps = 'x'" } }), 'WHERE_INVALID');
     });
@@ -590,10 +588,9 @@ describe('formulas', () => {
 
     it('and changed by those with the privileges alone', async () => {
       const user = await createUser(service, { accountId: service.accountId, name: 'plain', role: 'default-user' });
-      const headers = authorizationOf(user);
       const { id } = await create({ name: 'rights' });
-      expect((await service.call(`/formulas/${id}`, { headers })).status).to.equal(200);
-      const asUser = (method: string, path: string, body?: unknown) => service.send(method, path, body, { headers });
+      expect((await user.call(`/formulas/${id}`)).status).to.equal(200);
+      const asUser = (method: string, path: string, body?: unknown) => user.send(method, path, body);
       expectProblem(await asUser('POST', '/formulas', { name: 'no' }), 'FORBIDDEN', /createFormulas/);
       expectProblem(await asUser('PATCH', `/formulas/${id}`, { name: 'no' }), 'FORBIDDEN', /editFormulas/);
       expectProblem(await asUser('POST', `/formulas/${id}/steps`, step('no')), 'FORBIDDEN', /editFormulas/);

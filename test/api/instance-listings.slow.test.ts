@@ -26,8 +26,7 @@ describe('listing instances', () => {
   before(async () => {
     for (const { name, tags } of MADE) await service.createInstance('odata', SHOP, { name, tags });
     const body = { element: { key: 'odata' }, name: 'Alpha of another', tags: ['payroll'], configuration: SHOP };
-    const headers = authorizationOf(tenants.stranger);
-    await service.send('POST', '/instances', body, { headers });
+    await tenants.stranger.send('POST', '/instances', body);
   });
 
   const list = (query: Readonly<Record<string, string | number | readonly string[]>> = {}) =>
@@ -158,8 +157,7 @@ describe('listing instances', () => {
       const nextPage = (await list({ pageSize: 2 })).headers.get('elements-next-page-token') ?? '';
       expectProblem(await list({ nextPage, searchText: 'alpha' }), 'REQUEST_INVALID', NOT_OURS);
       expectProblem(await list({ nextPage, 'tags[]': 'emea' }), 'REQUEST_INVALID', NOT_OURS);
-      const headers = authorizationOf(tenants.stranger);
-      const others = await service.call('/instances', { query: { nextPage }, headers });
+      const others = await tenants.stranger.call('/instances', { query: { nextPage } });
       expectProblem(others, 'REQUEST_INVALID', NOT_OURS);
 
       const { token } = (await list({ pageSize: 1 })).body[0];

@@ -125,13 +125,7 @@ describe('an invitation', () => {
   });
 
   it('lets nobody in whom its maker could not add, then and now', async () => {
-    const colleague = authorizationOf(tenants.colleague);
-    const above = await service.send(
-      'POST',
-      PATH,
-      { email: nextEmail(), roles: ['org-admin'] },
-      { headers: colleague },
-    );
+    const above = await tenants.colleague.send('POST', PATH, { email: nextEmail(), roles: ['org-admin'] });
     expectProblem(above, 'FORBIDDEN');
     const maker = await createUser(service, { accountId: 1, name: 'maker', role: 'admin' });
     const [first, second] = [await invite({}, authorizationOf(maker)), await invite({}, authorizationOf(maker))];

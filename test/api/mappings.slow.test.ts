@@ -105,31 +105,28 @@ describe('the levels of definitions and transformations', () => {
     await change('PUT', '/accounts/objects/rights/definitions', { fields });
     expect(pathsOf(await get('/organizations/objects/rights/definitions'))).to.deep.equal(['key', 'theirs']);
     const user = await createUser(service, { accountId: service.accountId, name: 'plain', role: 'default-user' });
-    const asUser = { headers: authorizationOf(user) };
     expectProblem(
-      await service.call('/accounts/objects/rights/definitions', { ...asUser, method: 'PUT', body }),
+      await user.send('PUT', '/accounts/objects/rights/definitions', body),
       'FORBIDDEN',
       /editCommonObjects/,
     );
     const own = `/instances/${shop.id}/objects/rights/definitions`;
-    expect((await service.call(own, { ...asUser, method: 'POST', body })).status).to.equal(200);
-    expect((await service.call(own, asUser)).status).to.equal(200);
+    expect((await user.send('POST', own, body)).status).to.equal(200);
+    expect((await user.call(own)).status).to.equal(200);
   });
 
   it('are apart by organization and by account', async () => {
     await change('POST', '/organizations/objects/apart/definitions', { fields: [KEY] });
-    const stranger = { headers: authorizationOf(tenants.stranger) };
-    expectProblem(await service.call('/organizations/objects/apart/definitions', stranger), 'NOT_FOUND');
+    expectProblem(await tenants.stranger.call('/organizations/objects/apart/definitions'), 'NOT_FOUND');
     const body = { fields: [{ path: 'other', type: 'number' }] };
-    bodyOf(await service.call('/organizations/objects/apart/definitions', { ...stranger, method: 'POST', body }));
+    await tenants.stranger.change('POST', '/organizations/objects/apart/definitions', body);
     expect(pathsOf(await get('/organizations/objects/apart/definitions'))).to.deep.equal(['key']);
     await change('POST', '/accounts/objects/apart/definitions', { fields: [{ path: 'mine', type: 'string' }] });
-    const sibling = { headers: authorizationOf(tenants.sibling) };
-    expectProblem(await service.call('/accounts/objects/apart/definitions', sibling), 'NOT_FOUND');
-    const seen = await service.get('/common-resources/apart', sibling);
+    expectProblem(await tenants.sibling.call('/accounts/objects/apart/definitions'), 'NOT_FOUND');
+    const seen = await tenants.sibling.get('/common-resources/apart');
     expect(pathsOf(seen)).to.deep.equal(['key']);
     expectProblem(
-      await service.call(`/instances/${shop.id}/objects/apart/definitions`, { ...sibling, method: 'POST', body }),
+      await tenants.sibling.send('POST', `/instances/${shop.id}/objects/apart/definitions`, body),
       'NOT_FOUND',
     );
   });

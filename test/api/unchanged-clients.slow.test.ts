@@ -255,18 +255,14 @@ describe('clients of the original API, unchanged', () => {
       const privileges = ['viewElements', 'viewAccountUsers', 'configureRoles'];
       const before = await sent('/organizations/roles/default-user');
       await sent('/organizations/roles/default-user', { method: 'PUT', body: { privileges } });
-      const above = await service.call(`/accounts/${tenants.sibling.accountId}/roles/default-user`, {
-        method: 'PUT',
-        headers: authorizationOf(tenants.sibling),
-      });
+      const above = await tenants.sibling.send('PUT', `/accounts/${tenants.sibling.accountId}/roles/default-user`);
       expectProblem(above, 'FORBIDDEN', /^The role default-user has the privilege configureRoles/);
       const body = { privileges: before.privileges };
       await sent('/organizations/roles/default-user', { method: 'PUT', body });
       await sent('/accounts/1/roles/admin', { method: 'DELETE' });
       expect((await service.call(`/accounts/1/users/${id}`, { headers })).status).to.equal(200);
-      const stranger = authorizationOf(tenants.stranger);
       for (const method of ['PUT', 'DELETE'])
-        expectProblem(await service.call('/accounts/1/roles/admin', { method, headers: stranger }), 'NOT_FOUND');
+        expectProblem(await tenants.stranger.send(method, '/accounts/1/roles/admin'), 'NOT_FOUND');
     });
   });
 
@@ -317,12 +313,7 @@ describe('clients of the original API, unchanged', () => {
     });
 
     it('set none of somebody above them, and in a session not their own without the one of now', async () => {
-      const above = await service.send(
-        'PATCH',
-        '/users/1',
-        { password: PASSWORD },
-        { headers: authorizationOf(tenants.colleague) },
-      );
+      const above = await tenants.colleague.send('PATCH', '/users/1', { password: PASSWORD });
       expectProblem(above, 'FORBIDDEN');
       const set = { method: 'PUT', body: { password: PASSWORD }, headers: authorizationOf(service) };
       await service.call('/users/me/password', set);

@@ -124,8 +124,8 @@ describe('the usage of an account', () => {
   });
 
   it('has metrics of all accounts of the organization, for who may see them', async () => {
-    await service.call('/elements', { headers: authorizationOf(others.sibling) });
-    await service.call('/elements', { headers: authorizationOf(others.stranger) });
+    await others.sibling.call('/elements');
+    await others.stranger.call('/elements');
     const path = '/organizations/me/metrics/api';
     const ids = async (call: ApiCall = {}) => (await bodyOf(path, DAY, call)).map(({ id }: ApiAnswer['body']) => id);
     await until(async () => (await ids()).includes(others.sibling.accountId));
@@ -137,11 +137,10 @@ describe('the usage of an account', () => {
       const { id } = await theRow(knex('app_user').where({ email_address: 'colleague@example.com' }).select('id'));
       await knex('user_role').where({ user_id: id }).update({ role: 'default-user' });
     });
-    const headers = authorizationOf(others.colleague);
     for (const path of ['/activity', '/usage', '/usage/analytics/times', '/metrics/api'])
-      expectProblem(await service.call(path, { headers }), 'FORBIDDEN', /viewAccountLogs/);
+      expectProblem(await others.colleague.call(path), 'FORBIDDEN', /viewAccountLogs/);
     const message = /viewOrganizationLogs/;
-    expectProblem(await service.call('/organizations/me/metrics/api', { headers }), 'FORBIDDEN', message);
+    expectProblem(await others.colleague.call('/organizations/me/metrics/api'), 'FORBIDDEN', message);
   });
 
   it('stands at the place of the API, and the measurements of the operator at theirs', async () => {

@@ -6,7 +6,7 @@ import type { TenantIds } from '../../../src/accounts/store.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
+import { type Client, clientOf, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { silentLog } from '../../support/database.ts';
 import { useStarted } from '../../support/started.ts';
 
@@ -17,13 +17,16 @@ export interface Tenant {
   readonly accountId: number;
 }
 
+/** Somebody with the ways in which he calls the service. */
+export type Caller = Tenant & Client;
+
 export interface OtherTenants {
   /** With an organization of its own. */
-  readonly stranger: Tenant;
+  readonly stranger: Caller;
   /** In another account of the service's organization. */
-  readonly sibling: Tenant;
+  readonly sibling: Caller;
   /** In the service's account. */
-  readonly colleague: Tenant;
+  readonly colleague: Caller;
 }
 
 /** Rows as no API makes them, in the service's database. */
@@ -77,6 +80,7 @@ export function makeTenants<Made>(
 /** Makes three more callers beside the service's own; the two in its organization are administrators of their accounts. */
 export function createTenants(service: TestApp): Promise<OtherTenants> {
   const { organizationSecret } = service;
+  const as = (tenant: Tenant) => callerOf(service, tenant);
   return makeTenants(service, async (make) => {
     const { organizationId, secret } = await make.organization('Another one');
     const strangers = { organizationId, accountId: await make.account(organizationId, 'Strangers', true) };
@@ -85,9 +89,9 @@ export function createTenants(service: TestApp): Promise<OtherTenants> {
       accountId: await make.account(service.organizationId, 'Siblings', false),
     };
     return {
-      stranger: { organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) },
-      sibling: { organizationSecret, ...(await make.user(siblings, 'sibling', 'admin')) },
-      colleague: { organizationSecret, ...(await make.user(service, 'colleague', 'admin')) },
+      stranger: as({ organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) }),
+      sibling: as({ organizationSecret, ...(await make.user(siblings, 'sibling', 'admin')) }),
+      colleague: as({ organizationSecret, ...(await make.user(service, 'colleague', 'admin')) }),
     };
   });
 }
@@ -101,11 +105,20 @@ export function useTenants(service: TestApp): OtherTenants {
 export function createUser(
   service: TestApp,
   { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role?: RoleKey },
-): Promise<Tenant & { readonly id: number }> {
-  return makeTenants(service, async (make) => ({
-    organizationSecret: service.organizationSecret,
-    ...(await make.user({ organizationId: service.organizationId, accountId }, name, role)),
-  }));
+): Promise<Caller & { readonly id: number }> {
+  const { organizationId, organizationSecret } = service;
+  return makeTenants(service, async (make) => {
+    const user = await make.user({ organizationId, accountId }, name, role);
+    return callerOf(service, { organizationSecret, ...user });
+  });
+}
+
+/** Calls as somebody, also on an instance where the call has its token. */
+export function callerOf<Made extends Tenant>(service: Pick<TestApp, 'call'>, tenant: Made): Made & Client {
+  const client = clientOf((path, { token, headers, ...call } = {}) =>
+    service.call(path, { ...call, headers: { ...authorizationOf(tenant, token), ...headers } }),
+  );
+  return { ...tenant, ...client };
 }
 
 /** The header of platform calls or, with the token of an instance, of calls on it. */
