@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isKeyText } from '../../src/accounts/access-keys/key-text.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
 import { expectFaults, expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -25,10 +25,10 @@ describe('access keys', function accessKeys() {
       const shown = await service.get(`/keys/${created.id}`);
       expect(shown).to.deep.equal({ ...rest, key: masked });
       expect(shown).to.deep.include({ name: 'Nightly report', access: 'read', allow: [], instances: [shop.id] });
-      expect(shown.validKeys.map(({ key }: { key: string }) => key)).to.deep.equal([masked]);
+      expect(pluck(shown.validKeys, 'key')).to.deep.equal([masked]);
       expect(new Date(shown.expiresDate).getTime() - new Date(shown.createdDate).getTime()).to.equal(3_600_000);
       const listed = await service.call('/keys', { query: { where: `lastFour = '${created.key.slice(-4)}'` } });
-      expect(listed.body.map(({ id }: { id: number }) => id)).to.include(created.id);
+      expect(pluck(listed.body, 'id')).to.include(created.id);
       expect(JSON.stringify(listed.body)).to.not.contain(created.key);
     });
 
@@ -99,11 +99,8 @@ describe('access keys', function accessKeys() {
       const call = withKey(service, key);
       expect((await call('/objects')).body).to.deep.equal(['Orders']);
       expect((await call('/Orders')).status).to.equal(200);
-      expectProblem(
-        await call('/Products'),
-        'FORBIDDEN',
-        /^The key does not reach the object 'Products'\. This needs the scope objects/,
-      );
+      const message = /^The key does not reach the object 'Products'\. This needs the scope objects/;
+      expectProblem(await call('/Products'), 'FORBIDDEN', message);
       expectProblem(await call('/objects/Products/metadata'), 'FORBIDDEN', lacks('objects'));
       expectProblem(await call('/instances/events'), 'FORBIDDEN', lacks('objects'));
       const explain = (objectName: string) => call('/query/explain', { method: 'POST', body: { objectName } });
@@ -219,11 +216,8 @@ describe('access keys', function accessKeys() {
       expect((await withKey(service, only.key)('/Orders')).status).to.equal(200);
       expect((await withKey(service, several.key, id)('/Orders')).status).to.equal(200);
       await service.send('DELETE', `/instances/${id}`);
-      expectProblem(
-        await withKey(service, only.key)('/Orders'),
-        'UNAUTHENTICATED',
-        'The instance of this access key was deleted.',
-      );
+      const message = 'The instance of this access key was deleted.';
+      expectProblem(await withKey(service, only.key)('/Orders'), 'UNAUTHENTICATED', message);
       expectProblem(await withKey(service, several.key, id)('/Orders'), 'FORBIDDEN', lacks('instances'));
       expect((await withKey(service, several.key)('/Orders')).status).to.equal(200);
     });
@@ -269,7 +263,7 @@ describe('access keys', function accessKeys() {
     const maker = await createUser(service, { accountId, name: 'owner', role: 'default-user' });
     const { id } = await createKey(service);
     const own = await createKey(service, {}, authorizationOf(maker));
-    const idsOf = ({ body }: ApiAnswer) => body.map((key: { id: number }) => key.id);
+    const idsOf = ({ body }: ApiAnswer) => pluck(body, 'id');
     expect(idsOf(await maker.call('/keys'))).to.deep.equal([own.id]);
     expect(idsOf(await service.call('/keys'))).to.include.members([id, own.id]);
     for (const method of ['GET', 'DELETE'])

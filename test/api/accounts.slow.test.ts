@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiCall, useSharedApp } from '../support/app.ts';
+import { type ApiCall, pluck, useSharedApp } from '../support/app.ts';
 import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, type Tenant, updateRows, useTenants, withDatabase } from './support/tenants.ts';
@@ -110,7 +110,7 @@ describe('accounts', () => {
       await updateRows(service, 'account', { id: numbered.id }, { external_id: String(id) });
       expect(await service.get(`/accounts/${id}`)).to.include({ id });
       const body = await service.get('/accounts', { query: { where: `externalId = '${id}'` } });
-      expect(body.map((account: { readonly id: number }) => account.id)).to.deep.equal([numbered.id]);
+      expect(pluck(body, 'id')).to.deep.equal([numbered.id]);
     });
 
     it('page by page, and by what their records say', async () => {
@@ -281,8 +281,7 @@ describe('accounts', () => {
       const products = { query: { pageSize: 1 }, token };
       expect((await service.call('/Products', { ...products, headers })).status).to.equal(200);
       expectProblem(await service.call('/Products', products), 'UNAUTHENTICATED');
-      const idsIn = async (path: string, more: ApiCall = {}) =>
-        (await service.call(path, more)).body.map((instance: { readonly id: number }) => instance.id);
+      const idsIn = async (path: string, more: ApiCall = {}) => pluck((await service.call(path, more)).body, 'id');
       expect(await idsIn('/instances', { headers: { 'elements-account-id': String(id) } })).to.deep.equal([
         made.body.id,
       ]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useSharedApp } from '../support/app.ts';
 import { hang, json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -153,18 +153,16 @@ describe('the activity of an account', () => {
       await activityOf(failed);
       const where = `status >= 400 AND elementKey = 'bamboohr' AND code = 'WHERE_INVALID' AND durationMs >= 0.1`;
       const body = await service.get('/activity', { query: { where } });
-      expect(body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(requestIdOf(failed));
+      expect(pluck(body, 'requestId')).to.include(requestIdOf(failed));
       expectProblem(await service.call('/activity', { query: { where: "stauts = 'x'" } }), 'WHERE_INVALID');
     });
 
     it('is of one instance, by its token or by its path, and is not there for one that is not', async () => {
       await activityOf(await service.call(`/instances/${instance.id}/configuration`));
       const body = await service.get(`/instances/${instance.id}/activity`);
-      const operations = new Set(body.map(({ operation }: ApiAnswer['body']) => operation));
+      const operations = new Set(pluck(body, 'operation'));
       expect([...operations]).to.include.members(['listRecords', 'getInstanceConfiguration']);
-      expect(new Set(body.map(({ instanceId }: ApiAnswer['body']) => instanceId))).to.deep.equal(
-        new Set([instance.id]),
-      );
+      expect(new Set(pluck(body, 'instanceId'))).to.deep.equal(new Set([instance.id]));
       expectProblem(await service.call('/instances/999999/activity'), 'NOT_FOUND');
     });
 
@@ -191,9 +189,7 @@ describe('the activity of an account', () => {
       const own = await service.call('/elements', { headers });
       expect(await activityOf(own, { headers })).to.include({ accountId: tenant.accountId });
       const listed = await service.get('/activity', { headers });
-      expect(new Set(listed.map(({ accountId }: ApiAnswer['body']) => accountId))).to.deep.equal(
-        new Set([tenant.accountId]),
-      );
+      expect(new Set(pluck(listed, 'accountId'))).to.deep.equal(new Set([tenant.accountId]));
       expectProblem(await service.call(`/activity/${requestIdOf(own)}`), 'NOT_FOUND');
     }
   });

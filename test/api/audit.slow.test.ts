@@ -4,7 +4,7 @@ import { ACCESS } from '../../src/api/access.ts';
 import type { ApiOperationId } from '../../src/api/operation.ts';
 import { BASE_PATH } from '../../src/api/server.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
 import { isDistributedRun } from '../support/nodes.ts';
 import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
@@ -427,6 +427,6 @@ describe('the audit log', function auditLog() {
       .filter((name) => !NOT_CHANGED.test(name))
       .map((name) => `select '${name} ' || (to_jsonb(t) - 'used_at')::text as row from ${name} t`);
     const { rows } = await knex.raw(`${reads.join(' union all ')} order by 1`);
-    return rows.map(({ row }: { readonly row: string }) => row);
+    return pluck(rows, 'row');
   }
 });

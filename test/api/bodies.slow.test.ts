@@ -229,11 +229,8 @@ describe('the body of a request', () => {
     ]) {
       it(`must be JSON, not '${type}'`, async () => {
         const response = await postBytes(text, type === '' ? {} : { 'content-type': type });
-        expectProblem(
-          response,
-          'UNSUPPORTED_MEDIA_TYPE',
-          'This path accepts JSON. Send Content-Type: application/json.',
-        );
+        const message = 'This path accepts JSON. Send Content-Type: application/json.';
+        expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE', message);
       });
     }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -88,7 +88,7 @@ describe('bulk uploads', () => {
       expect(doubtful).to.equal(false);
     }
     const first = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2 } });
-    expect(first.body.map(({ row }: { readonly row: number }) => row)).to.deep.equal([1, 8]);
+    expect(pluck(first.body, 'row')).to.deep.equal([1, 8]);
     const nextPage = String(first.headers.get('elements-next-page-token'));
     const second = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2, nextPage } });
     const [error, ...more] = second.body;
@@ -106,9 +106,7 @@ describe('bulk uploads', () => {
     expect(again).to.include({ recordsCount: 3, recordsFailedCount: 0 });
     const where = 'Id >= 1000 AND Id < 1040';
     const stored = await service.get('/Products', { token: shop.token, query: { where, orderBy: 'Id' } });
-    expect(stored.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(
-      rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)),
-    );
+    expect(pluck(stored, 'Name')).to.deep.equal(rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)));
   });
 
   it('take a downloaded file back as it is, or edited', async () => {
@@ -207,7 +205,7 @@ describe('bulk uploads', () => {
       token: other.token,
       query: { where: query.where, orderBy: 'Id' },
     });
-    expect(records.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(HOSTILE);
+    expect(pluck(records, 'Name')).to.deep.equal(HOSTILE);
   });
 
   it('are those of their account: nobody else adds to its instance, or sees what came of them', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { pluck, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
@@ -30,7 +30,7 @@ describe('clients of the original API', () => {
     it('list them by key and by id, with the filters of all instances', async () => {
       const idsAt = async (path: string) => {
         const body = await service.get(path);
-        return body.map(({ id }: { readonly id: number }) => id);
+        return pluck(body, 'id');
       };
       expect(await idsAt('/elements/bamboohr/instances')).to.deep.equal([people.id]);
       expect(await idsAt('/elements/1002/instances')).to.deep.equal([people.id]);
@@ -44,7 +44,7 @@ describe('clients of the original API', () => {
       const first = await service.call('/elements/odata/instances?pageSize=1');
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       const next = await service.call('/elements/odata/instances', { query: { pageSize: 1, nextPage } });
-      expect(next.body.map(({ id }: { readonly id: number }) => id)).to.deep.equal([second.id]);
+      expect(pluck(next.body, 'id')).to.deep.equal([second.id]);
       expectProblem(await service.call('/elements/bamboohr/instances', { query: { nextPage } }), 'REQUEST_INVALID');
       await service.send('DELETE', `/instances/${second.id}`);
     });

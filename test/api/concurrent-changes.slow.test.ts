@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { json, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 describe('two changes of one configuration at the same time', () => {
@@ -52,7 +52,7 @@ describe('many changes of what accounts share, at the same time', () => {
     // Those that were removed first are not there any more.
     expect(['done', 'NOT_FOUND']).to.include.members(outcomes(changed));
     const body = await service.get('/accounts', { query: { where: "name != 'Default'" } });
-    const names = body.map(({ externalId }: { readonly externalId: string }) => externalId);
+    const names = pluck(body, 'externalId');
     expect(names).to.include.members(many.map((index) => `second ${index}`));
     expect(names.join()).not.to.include('first');
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
-import { type ApiAnswer, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from './support/connect-page.ts';
@@ -201,7 +201,7 @@ describe('a connect session', () => {
       expect(body).to.not.have.any.keys('returnUrl', 'error');
       const [bamboohr, salesforce] = body.elements;
       expect(bamboohr).to.deep.include({ key: 'bamboohr', authentication: 'basic', authorizes: false });
-      expect(bamboohr.fields.map(({ key }: { key: string }) => key)).to.deep.equal(['username']);
+      expect(pluck(bamboohr.fields, 'key')).to.deep.equal(['username']);
       expect(bamboohr.fields[0]).to.deep.include({ required: true, secret: true }).and.to.have.property('setup');
       expect(bamboohr.image).to.match(/^data:image\/svg/);
       expect(salesforce).to.deep.include({ authentication: 'oauth2', authorizes: true, fields: [] });
@@ -212,7 +212,7 @@ describe('a connect session', () => {
     it('the client of an application where neither the session nor a proxy has one', async () => {
       const keysOf = async (session: object) => {
         const { body } = await (await openPage(service, session)).call();
-        return body.elements[0].fields.map(({ key }: { key: string }) => key);
+        return pluck(body.elements[0].fields, 'key');
       };
       expect(await keysOf({ elements: ['salesforce'] })).to.deep.equal(['oauth.api.key', 'oauth.api.secret']);
       const proxy = { name: 'crm', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
@@ -236,7 +236,7 @@ describe('a connect session', () => {
     it('all elements that the account makes instances of, where none is named', async () => {
       await service.send('DELETE', '/elements/twilio/active');
       const { body } = await (await openPage(service, {})).call();
-      const keys = body.elements.map(({ key }: { key: string }) => key);
+      const keys = pluck(body.elements, 'key');
       expect(keys).to.include('bamboohr').and.not.include('twilio');
       await service.send('PUT', '/elements/twilio/active');
     });
@@ -347,7 +347,7 @@ describe('a connect session', () => {
       const page = await openPage(service, { instanceId: id });
       const { body } = await page.call();
       expect(body).to.deep.include({ isReauthentication: true });
-      expect(body.elements.map(({ key }: { key: string }) => key)).to.deep.equal(['odata']);
+      expect(pluck(body.elements, 'key')).to.deep.equal(['odata']);
       const [address, username, password] = body.elements[0].fields;
       expect([address.default, username.default]).to.deep.equal([PRIVATE_SHOP['base.url'], PRIVATE_SHOP.username]);
       expect(password).to.not.have.property('default');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 
@@ -47,10 +47,7 @@ describe('what the console reads to show itself', () => {
   it('is marked in the activity, and left out where it is not wanted', async () => {
     const body = await service.get('/activity', { query: { pageSize: 200 } });
     const marked = body.filter((row: { readonly consoleRead?: true }) => row.consoleRead);
-    expect(marked.map(({ path }: { readonly path: string }) => path)).to.have.members([
-      '/elements/api-v2/hubs',
-      '/elements/api-v2/bulk/jobs',
-    ]);
+    expect(pluck(marked, 'path')).to.have.members(['/elements/api-v2/hubs', '/elements/api-v2/bulk/jobs']);
     const rest = await pathsOf('/activity', WITHOUT);
     expect(rest).to.include.members([
       '/elements/api-v2/elements/nothing',

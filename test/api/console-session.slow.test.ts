@@ -251,11 +251,8 @@ describe('the console', () => {
     it('means nothing beside an Authorization header', async () => {
       const { headers } = await openSession(service);
       const wrong = { ...headers, authorization: 'User wrong, Organization wrong' };
-      expectProblem(
-        await browse(service, '/elements', { headers: wrong }),
-        'UNAUTHENTICATED',
-        /secret in the Authorization header is not valid/,
-      );
+      const message = /secret in the Authorization header is not valid/;
+      expectProblem(await browse(service, '/elements', { headers: wrong }), 'UNAUTHENTICATED', message);
       const right = { cookie: headers.cookie, ...authorizationOf(service), origin: 'https://evil.example.com' };
       const noSession = 'There is no session: this request was sent with secrets, not with the cookie of the console.';
       expectProblem(await browse(service, '/console/session', { headers: right }), 'NOT_FOUND', noSession);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CLIENTS } from '../../connectors/keap/simulator.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 const CALLBACK_URL = 'https://app.example.com/callback';
@@ -135,7 +135,7 @@ describe('definitions and transformations', () => {
       mappedElementIds: [1008],
     });
     expect(await get('/common-resources/person/usages')).to.deep.equal({ formulaUsages: [] });
-    const names = (await get('/common-resources')).map(({ name }: { name: string }) => name);
+    const names = pluck(await get('/common-resources'), 'name');
     expect(names).to.deep.equal(['person', 'persons']);
     expect((await get('/common-resources/persons')).elementInstanceIds).to.deep.equal([instanceId]);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pointer } from '../../src/errors.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -49,10 +49,7 @@ describe('what an answer says beside its words', () => {
     const unknown = refused.body.details.filter(({ message }: { message: string }) =>
       message.startsWith('Unknown member '),
     );
-    expect(unknown.map(({ path }: { path: string }) => path)).to.have.members([
-      '/body/a~1b~0c',
-      '/body/element/c~0d~1e',
-    ]);
+    expect(pluck(unknown, 'path')).to.have.members(['/body/a~1b~0c', '/body/element/c~0d~1e']);
     const nested = { element: { key: 'odata', name: 1 }, name: 'x', configuration: {} };
     const [{ path }] = (await service.send('POST', '/instances', nested)).body.details;
     expect(path).to.equal('/body/element/name');
@@ -94,9 +91,7 @@ describe('what an answer says beside its words', () => {
     ]);
     const oauth = { apiKey: 'k', apiSecret: 's', callbackUrl: 'nonsense' };
     const place = async (call: object) =>
-      (await service.call('/elements/salesforce/oauth/url', call)).body.details.map(
-        ({ path }: { path: string }) => path,
-      );
+      pluck((await service.call('/elements/salesforce/oauth/url', call)).body.details, 'path');
     expect(await place({ query: oauth })).to.deep.equal(['/query/callbackUrl']);
     expect(await place({ method: 'POST', body: oauth })).to.deep.equal(['/body/callbackUrl']);
   });
@@ -117,11 +112,8 @@ describe('what an answer says beside its words', () => {
       ['Package', 'object'],
     ]) {
       const response = await get(`/Products?orderBy=Name,${orderBy} desc`);
-      expectProblem(
-        response,
-        'WHERE_INVALID',
-        `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`,
-      );
+      const message = `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`;
+      expectProblem(response, 'WHERE_INVALID', message);
       expect(response.body.details[0]).to.include({ position: 5, length: orderBy?.length });
     }
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { pagesOf } from './support/pages.ts';
@@ -16,8 +16,7 @@ describe('discovery', () => {
   const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   it('lists the elements, by hub and by text too', async () => {
-    const keysOf = async (query = '') =>
-      (await service.get(`/elements${query}`)).map(({ key }: { key: string }) => key);
+    const keysOf = async (query = '') => pluck(await service.get(`/elements${query}`), 'key');
     expect(await keysOf()).to.include.members(['bamboohr', 'odata']);
     expect(await keysOf('?hub=humancapital')).to.deep.equal(['bamboohr']);
     expect(await keysOf('?searchText=TIME%20OFF')).to.deep.equal(['bamboohr']);
@@ -105,7 +104,7 @@ describe('discovery', () => {
       const metadata = await service.get(`/objects/${name}/metadata`, { token: shop.token });
       expect(metadata.identifier, name).to.equal(identifier);
       const marked = metadata.fields.filter((field: { identifier?: boolean }) => field.identifier === true);
-      expect(marked.map((field: Named) => field.name)).to.deep.equal([identifier]);
+      expect(pluck(marked, 'name')).to.deep.equal([identifier]);
     }
   });
 
@@ -131,7 +130,7 @@ describe('discovery', () => {
       const names = await service.call(path, { token: shop.token });
       const hydrogen = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Hydrogen' } });
       expect(hydrogen.body).to.deep.equal(names.body);
-      expect(names.body).to.deep.equal(detailed.body.map(({ name }: Named) => name));
+      expect(names.body).to.deep.equal(pluck(detailed.body, 'name'));
       expect(names.body).to.have.members(['Countries', 'Customers', 'OrderLines', 'Orders', 'Products']);
     }
   });
@@ -176,14 +175,14 @@ describe('discovery', () => {
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
     expect(body.name).to.equal('time-off');
     const [row] = await service.get('/employees/101/time-off', { token: people.token });
-    expect(body.fields.map(({ name }: Named) => name)).to.have.members(Object.keys(row));
+    expect(pluck(body.fields, 'name')).to.have.members(Object.keys(row));
     const start = body.fields.find(({ name }: Named) => name === 'start');
     expect(start).to.deep.include({
       type: 'date',
       filter: Object.fromEntries(['=', '<', '<=', '>', '>='].map((name) => [name, 'superset'])),
     });
     const lines = await service.call('/objects/Orders/Lines/metadata', { token: shop.token });
-    expect(lines.body.fields.map(({ name }: Named) => name)).to.include.members(['OrderCode', 'Line']);
+    expect(pluck(lines.body.fields, 'name')).to.include.members(['OrderCode', 'Line']);
   });
 
   it('of what is not below a record answers 404 with the nearest name', async () => {

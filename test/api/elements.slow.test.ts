@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { configurationFields, exchangeOf } from '../../src/instances/configuration.ts';
-import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -121,7 +121,7 @@ interface Named {
 
 const keysOf = ({ status, body }: ApiAnswer) => {
   expect(status, JSON.stringify(body)).to.equal(200);
-  return body.map(({ key }: Named) => key);
+  return pluck(body, 'key');
 };
 
 describe('the list of elements', () => {
@@ -245,7 +245,7 @@ describe('what an element declares', () => {
     expect(others).to.deep.equal([]);
     expect(domain).to.include({ name: 'Company name', required: true, secret: false, example: 'acme' });
     expect(new RegExp(`^(?:${domain.pattern})$`).test('acme')).to.equal(true);
-    const names = (await formOf('salesforce')).map(({ name }: { readonly name: string }) => name);
+    const names = pluck(await formOf('salesforce'), 'name');
     expect(names).to.include.members(['Client ID', 'Redirect URL', 'Event notification callback URL']);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { pluck, useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { createSource, QUICK, useReceiver } from './events/receiving.ts';
@@ -171,7 +171,7 @@ describe('numbers', () => {
       const { token } = await service.createInstance('odata', { 'base.url': provider.url });
       const ids = async (where: string) => {
         const response = await service.call('/items', { token, query: { where, fields: 'id' } });
-        return response.body.map(({ id }: { readonly id: string }) => id);
+        return pluck(response.body, 'id');
       };
       expect(await ids(`weight > ${LONG}0 AND weight < ${LONG}2`)).to.deep.equal([LARGE]);
       expect(await ids('rating IN (1.2345678901234567891)')).to.deep.equal([LARGE]);

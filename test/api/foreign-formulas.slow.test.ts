@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 
 /** A formula as a file of the original: members that the service does not know are among them. */
 type Exported = Readonly<Record<string, unknown>>;
@@ -261,6 +261,6 @@ describe('formulas of the original', () => {
   it('are found by their names, as the tool of the original looks for them', async () => {
     await change('POST', '/formulas', { name: 'found by name' });
     const body = await service.get("/formulas?where=name in ('found by name','another')");
-    expect(body.map(({ name }: { readonly name: string }) => name)).to.deep.equal(['found by name']);
+    expect(pluck(body, 'name')).to.deep.equal(['found by name']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { authorizationOf, updateRows, useTenants, withDatabase } from './support/tenants.ts';
@@ -160,7 +160,7 @@ describe('jobs', () => {
     const instance = await change('POST', `/formulas/${formula.id}/instances`, { name, configuration, settings });
     return { formulaId: Number(formula.id), id: Number(instance.id) };
   }
-  const idsOf = async () => (await get('/jobs')).map(({ id }: { id: number }) => id);
+  const idsOf = async () => pluck(await get('/jobs'), 'id');
 
   it('are the formula instances that a schedule starts, as long as these are active', async () => {
     const { formulaId, id } = await createJob('scheduled');

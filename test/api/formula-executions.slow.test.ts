@@ -99,11 +99,8 @@ describe('executions of formulas over HTTP', function overHttp() {
     expect(bodyOf(sent)).to.have.all.keys('eventId');
     const [execution] = await untilExecutions(instanceId, 1);
     expect(await valuesOf(execution?.id ?? 0, 'trigger')).to.include({ 'trigger.eventId': sent.body.eventId });
-    expectProblem(
-      await send('problem.created'),
-      'CONFLICT',
-      `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`,
-    );
+    const message = `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`;
+    expectProblem(await send('problem.created'), 'CONFLICT', message);
     const url = 'http://127.0.0.1:9/formulas';
     await configure({ 'event.notification.callback.url': url });
     const delivered = bodyOf(await send('incident.created'));

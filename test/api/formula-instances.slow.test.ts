@@ -303,11 +303,8 @@ describe('formula instances', () => {
       await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
     expectProblem(await send('DELETE', path), 'CONFLICT', `Formula ${formula.id} has 2 instances. Delete them first.`);
     const [variable] = formula.configuration;
-    expectProblem(
-      await send('DELETE', `${path}/configuration/${variable.id}`),
-      'CONFLICT',
-      `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`,
-    );
+    const message = `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`;
+    expectProblem(await send('DELETE', `${path}/configuration/${variable.id}`), 'CONFLICT', message);
   });
 
   it('keep their values when a variable gets another key', async () => {
@@ -382,11 +379,8 @@ describe('formula instances', () => {
       `Element instance ${doomedId}, which this formula instance names, was deleted.`,
     ]);
     expect((await get(`/formulas/instances/${safe.id}`)).active).to.equal(true);
-    expectProblem(
-      await send('PUT', `${path}/${doomed.id}/active`),
-      'CONFLICT',
-      `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`,
-    );
+    const message = `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`;
+    expectProblem(await send('PUT', `${path}/${doomed.id}/active`), 'CONFLICT', message);
     const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shopId } });
     expect(repaired.active).to.equal(true);
   });
@@ -414,11 +408,8 @@ describe('formula instances', () => {
     });
     // An account sees neither formulas of other accounts, nor instances of them.
     expectProblem(await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`), 'NOT_FOUND');
-    expectProblem(
-      await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }),
-      'FORBIDDEN',
-      `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`,
-    );
+    const message = `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`;
+    expectProblem(await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }), 'FORBIDDEN', message);
   });
 
   it('are in the audit log without the values of variables', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { authorizationOf, createUser, type Tenant, useTenants } from './support/tenants.ts';
@@ -46,7 +46,7 @@ describe('a formula instance that names an element instance of another account',
     let statuses: readonly string[] = [];
     await until(async () => {
       const found = ok(await send(tenant, 'GET', `/formulas/instances/${instanceId}/executions`));
-      statuses = found.map(({ status }: { readonly status: string }) => status);
+      statuses = pluck(found, 'status');
       return statuses.length >= count && !statuses.includes('pending');
     });
     return statuses;

@@ -129,11 +129,8 @@ describe('formulas as resources', () => {
     ]);
     const answer = await run('/sync-slow', id);
     const executionId = answer.headers.get('Elements-Formula-Execution-Id');
-    expectProblem(
-      answer,
-      'FORMULA_TIMEOUT',
-      `Execution ${executionId} takes longer than 1.5 seconds, and continues. Read it with GET /formulas/instances/executions/${executionId}.`,
-    );
+    const message = `Execution ${executionId} takes longer than 1.5 seconds, and continues. Read it with GET /formulas/instances/executions/${executionId}.`;
+    expectProblem(answer, 'FORMULA_TIMEOUT', message);
     const body = await service.get(`/formulas/instances/executions/${executionId}`);
     expect(body.status).to.equal('pending');
   });
@@ -150,11 +147,8 @@ describe('formulas as resources', () => {
   it('are refused where nothing is there, and without a right', async () => {
     const { id, formulaId } = await createResource('/sync-refused', [script('end', 'done();')]);
     const other = await createResource('/sync-other', [script('end', 'done();')]);
-    expectProblem(
-      await run('/sync-refused', undefined),
-      'REQUEST_INVALID',
-      `POST /sync-refused runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
-    );
+    const message = `POST /sync-refused runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+    expectProblem(await run('/sync-refused', undefined), 'REQUEST_INVALID', message);
     expectProblem(await run('/sync-refused', other.id), 'NOT_FOUND');
     expectProblem(
       await run('/sync-refused', undefined, { headers: { 'Elements-Formula-Instance-Id': 'x' } }),
@@ -175,11 +169,8 @@ describe('formulas as resources', () => {
     const two = await createResource('/sync-shared', [script('end', 'done({ n: 2 });')]);
     expect((await run('/sync-shared', one.id)).body).to.deep.equal({ n: 1 });
     expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
-    expectProblem(
-      await run('/sync-shared', undefined),
-      'REQUEST_INVALID',
-      `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
-    );
+    const message = `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+    expectProblem(await run('/sync-shared', undefined), 'REQUEST_INVALID', message);
     await service.change('PATCH', `/formulas/${one.formulaId}`, { method: null, uri: null });
     expectProblem(await run('/sync-shared', one.id), 'NOT_FOUND');
     expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bodyOf, useSharedApp } from '../support/app.ts';
+import { bodyOf, pluck, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -23,8 +23,7 @@ describe('formulas', () => {
 
   const create = (body: object) => change('POST', '/formulas', body);
   const refused = async (body: object) => faultsOf(await send('POST', '/formulas', { name: 'refused', ...body }));
-  const versionsOf = async (id: number) =>
-    (await get(`/formulas/${id}/versions`)).map(({ version }: { readonly version: number }) => version);
+  const versionsOf = async (id: number) => pluck(await get(`/formulas/${id}/versions`), 'version');
 
   describe('as templates', () => {
     it('need a name alone', async () => {
@@ -114,9 +113,7 @@ describe('formulas', () => {
       const formula = await get(`/formulas/${id}`);
       expect(formula.triggers[0].onSuccess).to.deep.equal(['first']);
       expect(formula.steps[1].onFailure).to.deep.equal(['third']);
-      expect(formula.steps.map((each: { readonly id: number }) => each.id)).to.deep.equal(
-        steps.map((each: { readonly id: number }) => each.id),
-      );
+      expect(pluck(formula.steps, 'id')).to.deep.equal(pluck(steps, 'id'));
       const taken = await send('PUT', `/formulas/${id}/steps/${three.id}`, { ...three, name: 'two' });
       expect(faultsOf(taken)).to.deep.equal({
         'body.name': "body.name is 'two', which another step has. Names of steps are unique.",
@@ -140,7 +137,7 @@ describe('formulas', () => {
       expect(after.triggers[0].id).to.equal(before.triggers[0].id);
       expect(after.steps[0].id).to.equal(before.steps[1].id);
       expect(after.configuration[1].id).to.equal(before.configuration[0].id);
-      const old = [...before.steps, ...before.configuration].map((part: { readonly id: number }) => part.id);
+      const old = pluck([...before.steps, ...before.configuration], 'id');
       expect(old).not.to.include.members([after.steps[1].id, after.configuration[0].id]);
     });
 
@@ -155,14 +152,11 @@ describe('formulas', () => {
       await change('PUT', path, { name: 'no steps' });
       expect(await versionsOf(before.id)).to.deep.equal([3, 2, 1]);
       const second = await get(`${path}/versions/2`);
-      expect(second.steps.map(({ name }: { readonly name: string }) => name)).to.deep.equal(['one', 'two']);
+      expect(pluck(second.steps, 'name')).to.deep.equal(['one', 'two']);
       expect(second).to.include({ version: 2, userId: service.userId });
       expect(await get(`${path}/versions/3`)).to.deep.include({ steps: [], triggers: [], configuration: [] });
-      expectProblem(
-        await service.call(`${path}/versions/4`),
-        'NOT_FOUND',
-        `There is no version 4 of formula ${before.id}.`,
-      );
+      const message = `There is no version 4 of formula ${before.id}.`;
+      expectProblem(await service.call(`${path}/versions/4`), 'NOT_FOUND', message);
       const page = await service.call(`${path}/versions`, { query: { pageSize: 2 } });
       const nextPage = page.headers.get('elements-next-page-token') ?? '';
       const rest = await service.call(`${path}/versions`, { query: { pageSize: 2, nextPage } });
@@ -267,11 +261,8 @@ describe('formulas', () => {
       expect(Object.keys(faultsOf(circle))).to.deep.equal(['body.properties.formulaId']);
       const whole = await send('PUT', `/formulas/${inner}`, { name: 'circle', steps: [step('s'), call(outer.id)] });
       expect(Object.keys(faultsOf(whole))).to.deep.equal(['body.steps.1.properties.formulaId']);
-      expectProblem(
-        await send('POST', `/formulas/${inner}/steps`, call(Number(inner))),
-        'REQUEST_INVALID',
-        "The step 'call' calls its own formula.",
-      );
+      const message = "The step 'call' calls its own formula.";
+      expectProblem(await send('POST', `/formulas/${inner}/steps`, call(Number(inner))), 'REQUEST_INVALID', message);
     });
   });
 
@@ -312,11 +303,8 @@ describe('formulas', () => {
 
     it('for two variables of one key', async () => {
       const twice = await send('POST', '/formulas', { name: 'twice', configuration: [{ key: 'a' }, { key: 'a' }] });
-      expectProblem(
-        twice,
-        'CONFLICT',
-        "body.configuration.1.key is 'a', which another variable of the formula has. Choose another key.",
-      );
+      const message = "body.configuration.1.key is 'a', which another variable of the formula has. Choose another key.";
+      expectProblem(twice, 'CONFLICT', message);
       expect(Object.keys(faultsOf(twice))).to.deep.equal(['body.configuration.1.key']);
     });
 
@@ -539,9 +527,7 @@ describe('formulas', () => {
       });
       expect(Object.keys(document.paths)).to.deep.equal(['/documented/sync']);
       const { post } = document.paths['/documented/sync'];
-      expect(post.parameters.map(({ name }: { readonly name: string }) => name)).to.deep.equal([
-        'Elements-Formula-Instance-Id',
-      ]);
+      expect(pluck(post.parameters, 'name')).to.deep.equal(['Elements-Formula-Instance-Id']);
       const plain = await create({ name: 'plain' });
       expectProblem(await service.call(`/formulas/${plain.id}/docs`), 'NOT_FOUND');
     });
@@ -559,9 +545,7 @@ describe('formulas', () => {
       expect(ofSibling.accountId).to.equal(tenants.sibling.accountId);
 
       const visible = async (headers: object) =>
-        (await service.get('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } })).map(
-          ({ id }: { readonly id: number }) => id,
-        );
+        pluck(await service.get('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } }), 'id');
       expect(await visible(asSibling)).to.include.members([ofDefault.id, ofSibling.id]);
       expect(await visible(asColleague))
         .to.include(ofDefault.id)

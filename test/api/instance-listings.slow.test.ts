@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
@@ -31,7 +31,7 @@ describe('listing instances', () => {
 
   const list = (query: Readonly<Record<string, string | number | readonly string[]>> = {}) =>
     service.call('/instances', { query });
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   it('shows all of the account, oldest first, with how many they are', async () => {
     const response = await list();
@@ -138,7 +138,7 @@ describe('listing instances', () => {
       expect(namesOf(first)).to.deep.equal(['Alpha']);
       const url = /^<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
       const next = await fetch(url, { headers: authorizationOf(service) });
-      expect(JSON.parse(await next.text()).map(({ name }: Made) => name)).to.deep.equal(['ALPHABET']);
+      expect(pluck(JSON.parse(await next.text()), 'name')).to.deep.equal(['ALPHABET']);
       expect(next.headers.has('link')).to.equal(false);
     });
 
@@ -248,7 +248,7 @@ describe('listing the instances of an account', () => {
     for (const name of NAMES) await service.createInstance('odata', SHOP, { name });
   });
 
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   const list = (path: string, call: ApiCall = {}) =>
     service.call(path.replace('{own}', String(service.accountId)), call);
@@ -300,7 +300,7 @@ describe('the last calls of instances', () => {
 
   const get = async (id: number) => await service.get(`/instances/${id}`);
   const namesBy = async (orderBy: string, more = {}) =>
-    (await service.get('/instances', { query: { orderBy, ...more } })).map(({ name }: Made) => name);
+    pluck(await service.get('/instances', { query: { orderBy, ...more } }), 'name');
 
   /** Until it is recorded. */
   async function callOn(name: keyof typeof ids, path: string) {
@@ -357,7 +357,7 @@ describe('the last calls of instances', () => {
       let nextPage: string | undefined;
       do {
         const { body, headers } = await service.call('/instances', { query: { orderBy, pageSize: 1, nextPage } });
-        found.push(...body.map(({ name }: Made) => name));
+        found.push(...pluck(body, 'name'));
         nextPage = headers.get('elements-next-page-token') ?? undefined;
       } while (nextPage !== undefined);
       expect(found).to.deep.equal(names);

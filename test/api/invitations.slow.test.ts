@@ -160,11 +160,8 @@ describe('an invitation', () => {
     const { token, shown } = await invite();
     await service.send('GET', '/users');
     await service.send('POST', '/organizations/users', { email: shown.email, firstName: 'A', lastName: 'B' });
-    expectProblem(
-      await accept(token),
-      'CONFLICT',
-      `A user with the e-mail ${shown.email} already exists in the organization.`,
-    );
+    const message = `A user with the e-mail ${shown.email} already exists in the organization.`;
+    expectProblem(await accept(token), 'CONFLICT', message);
   });
 
   it('is one of 500 that are open, in an account', async () => {

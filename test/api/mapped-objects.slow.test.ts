@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { useReceiver } from './events/receiving.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -87,7 +87,7 @@ describe('mapped objects', () => {
       all.filter((row: ApiAnswer['body']) => row.cents !== null && row.cents > 10000 && row.info.kind === 'Music'),
     );
     const byKey = await ok(list({ where: "key IN ('2', '3', '03', 'x')" }));
-    expect(byKey.body.map(({ key }: { key: string }) => key)).to.deep.equal(['2', '3']);
+    expect(pluck(byKey.body, 'key')).to.deep.equal(['2', '3']);
     expectProblem(await list({ where: "Name = 'x'" }), 'WHERE_INVALID', "Unknown field 'Name'.");
     const [details] = (await list({ where: "key = '1' AND titel = 'x'" })).body.details;
     expect(details).to.include({ position: 14, length: 5, nearest: 'title' });
@@ -127,11 +127,8 @@ describe('mapped objects', () => {
     // As it was read.
     await ok(service.send('PATCH', at, changed.body, { token }));
     expectProblem(await service.send('PATCH', at, { key: '0' }, { token }), 'REQUEST_INVALID');
-    expectProblem(
-      await post('/goods', { ...sent, Weight: 1 }, { token }),
-      'REQUEST_INVALID',
-      "Unknown field 'Weight'.",
-    );
+    const message = "Unknown field 'Weight'.";
+    expectProblem(await post('/goods', { ...sent, Weight: 1 }, { token }), 'REQUEST_INVALID', message);
     expectProblem(await post('/goods', { ...sent, cents: 'x' }, { token }), 'REQUEST_INVALID');
     await ok(service.call(at, { method: 'DELETE', token }));
     expectProblem(await service.call(at, { token }), 'NOT_FOUND');
@@ -233,7 +230,7 @@ describe('mapped objects', () => {
       ),
     );
     const odd = await ok(list({ pageSize: 3, fields: 'key' }));
-    expect(odd.body.map(({ key }: { key: string }) => key)).to.deep.equal(['1', '3', '5']);
+    expect(pluck(odd.body, 'key')).to.deep.equal(['1', '3', '5']);
     await ok(service.call(path, { method: 'DELETE', token }));
   });
 
@@ -247,7 +244,7 @@ describe('mapped objects', () => {
       done(transformedObject);`;
     const titles = async (query: Record<string, string>) => {
       const answer = await ok(list({ ...query, fields: 'title,key' }));
-      return { ...answer, titles: answer.body.map(({ title }: { title: string }) => title) };
+      return { ...answer, titles: pluck(answer.body, 'title') };
     };
     await ok(post(path, { ...OF_PRODUCTS, script: { body } }, { token }));
     const checkedHere = await titles({ where: "title = 'ABC'" });
@@ -310,7 +307,7 @@ describe('mapped objects', () => {
     const made = await ok(post('/goods', { title: 'Told' }, { token }));
     expect((await activityOf(made)).scripts.console).to.deep.equal(['write [redacted]', 'read [redacted]']);
     const failing = await ok(service.call('/activity', { query: { where: 'scripts.failures > 0' } }));
-    expect(failing.body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(listed.requestId);
+    expect(pluck(failing.body, 'requestId')).to.include(listed.requestId);
     expect(failing.body.every(({ scripts }: ApiAnswer['body']) => scripts.failures > 0)).to.equal(true);
     // A bulk job runs it for an entry of its own.
     const { body: job } = await ok(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bodyOf, useSharedApp } from '../support/app.ts';
+import { bodyOf, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
@@ -105,11 +105,8 @@ describe('the levels of definitions and transformations', () => {
     await change('PUT', '/accounts/objects/rights/definitions', { fields });
     expect(pathsOf(await get('/organizations/objects/rights/definitions'))).to.deep.equal(['key', 'theirs']);
     const user = await createUser(service, { accountId: service.accountId, name: 'plain', role: 'default-user' });
-    expectProblem(
-      await user.send('PUT', '/accounts/objects/rights/definitions', body),
-      'FORBIDDEN',
-      /editCommonObjects/,
-    );
+    const message = /editCommonObjects/;
+    expectProblem(await user.send('PUT', '/accounts/objects/rights/definitions', body), 'FORBIDDEN', message);
     const own = `/instances/${shop.id}/objects/rights/definitions`;
     expect((await user.send('POST', own, body)).status).to.equal(200);
     expect((await user.call(own)).status).to.equal(200);
@@ -214,7 +211,7 @@ describe('the levels of definitions and transformations', () => {
     const clone = await change('POST', '/vdrs/contacts/clone?level=organization');
     expect([clone.level, clone.name]).to.deep.equal(['organization', 'contacts']);
     expect(await get('/organizations/elements/keap/transformations')).to.not.have.property('contacts');
-    const listed = (await get('/vdrs?where=name%3D%27contacts%27')).map(({ level }: { level: string }) => level);
+    const listed = pluck(await get('/vdrs?where=name%3D%27contacts%27'), 'level');
     expect(listed.toSorted()).to.deep.equal(['account', 'organization']);
     expect(await get('/vdrs?systemOnly=true')).to.deep.include({
       ...{ id: 'contacts', name: 'contacts', objectName: 'contacts', level: 'system' },
@@ -227,11 +224,7 @@ describe('the levels of definitions and transformations', () => {
     const stored = await get('/organizations/elements/odata/transformations/exportedTask');
     expect(stored.vendorName).to.equal('Task');
     expect(stored.script.body).to.equal('done();');
-    expect(stored.configuration.map(({ type }: { type: string }) => type)).to.deep.equal([
-      'addToDocumentation',
-      'inherit',
-      'passThrough',
-    ]);
+    expect(pluck(stored.configuration, 'type')).to.deep.equal(['addToDocumentation', 'inherit', 'passThrough']);
     const file = await get('/vdrs/exportedTask/export');
     expect(file.definition.fields).to.deep.equal([{ path: 'add', type: 'string', level: 'organization' }]);
     expect(file.transformation.odata).to.deep.include({ vendorName: 'Task', elementKey: 'odata' });

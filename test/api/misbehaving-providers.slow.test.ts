@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { FIRST_CREDENTIALS, useApp } from '../support/app.ts';
+import { FIRST_CREDENTIALS, pluck, useApp } from '../support/app.ts';
 import {
   hang,
   html,
@@ -266,7 +266,7 @@ describe('a provider that misbehaves', () => {
   it('is a connector of CONNECTORS_PATH, which the service shows as its own', async () => {
     const body = await service.get('/elements/impatient');
     expect(body).to.include({ id: 990001, key: 'impatient', name: 'Impatient', hub: 'general' });
-    expect(body.configuration.map(({ key }: { key: string }) => key)).to.deep.equal([
+    expect(pluck(body.configuration, 'key')).to.deep.equal([
       ...['base.url', 'api.key', 'simulator', 'filter.response.nulls', 'event.notification.enabled'],
       'event.notification.callback.url',
       ...['event.notification.signature.key', 'event.notification.format', 'event.notification.ordered'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy, shareProxy } from './support/oauth-proxies.ts';
 import { authorizationOf, countRows, readEverything, updateRows, useTenants } from './support/tenants.ts';
@@ -119,7 +119,7 @@ describe('OAuth proxies', () => {
       const headers = authorizationOf(tenants.sibling);
       const url = 'https://app.example.com/';
       const notThere = async () => {
-        expect((await service.get(PATH, { headers })).map((proxy: { id: number }) => proxy.id)).not.to.include(id);
+        expect(pluck(await service.get(PATH, { headers }), 'id')).not.to.include(id);
         for (const [method, path, more] of [
           ['GET', '', {}],
           ['PATCH', '', { body: { apiSecret: 'another' } }],
@@ -394,7 +394,7 @@ describe('the list of OAuth proxies', () => {
   });
 
   const list = async (query: Readonly<Record<string, string | number>>) => service.call(PATH, { query });
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: { readonly name: string }) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   it('has those for which where is true', async () => {
     expect(namesOf(await list({ where: "name LIKE 'Sales%'" }))).to.deep.equal(['Sales EU', 'Sales US']);

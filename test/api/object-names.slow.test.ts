@@ -8,7 +8,7 @@ import {
   list,
   type ObjectSpec,
 } from '../../src/connector/index.ts';
-import { useApp } from '../support/app.ts';
+import { pluck, useApp } from '../support/app.ts';
 import { json as respond, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
@@ -133,7 +133,7 @@ describe('names of objects', () => {
     const message = "The element of this instance is in the hubs 'crm' and 'helpdesk', not 'documents'.";
     expectProblem(await call('/hubs/documents/contacts'), 'NOT_FOUND', message);
     const body = await service.get('/elements?hub=helpdesk');
-    expect(body.map(({ key }: { key: string }) => key)).to.deep.equal(['desk']);
+    expect(pluck(body, 'key')).to.deep.equal(['desk']);
   });
 
   it('are looked for by words, place, days and tags where there is a search', async () => {

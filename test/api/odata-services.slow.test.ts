@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { type ODataService, startODataService } from '../support/odata-service.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
@@ -70,9 +70,7 @@ describe('OData services that go their own way', () => {
     expect(changed.body.configuration).to.not.have.property('enum.warning');
     const found = await list();
     expect(found.body).not.to.deep.equal([]);
-    expect(new Set(found.body.map(({ Category }: { readonly Category: string }) => Category))).to.deep.equal(
-      new Set(['Book']),
-    );
+    expect(new Set(pluck(found.body, 'Category'))).to.deep.equal(new Set(['Book']));
     expect(found.headers.get('elements-query-pushdown')).to.equal('none');
     expect((await categoryOf()).filter).to.deep.equal({});
     expect((await categoryOf()).values).to.deep.equal(['Book', 'Music', 'Tool']);
@@ -162,19 +160,19 @@ describe('OData services that go their own way', () => {
     expect(whole.headers.get('elements-query-pushdown')).to.equal('full');
     const lists = requests.slice(before).filter((request) => request.includes('$filter'));
     expect(lists.map((request) => request.match(/Id eq/g)?.length)).to.deep.equal([20, 20, 20]);
-    const meant = whole.body.map(({ Id }: { Id: number }) => Id);
+    const meant = pluck(whole.body, 'Id');
     expect(meant).to.have.length.within(30, 60);
     for (const pageSize of [1, 7, 20, meant.length]) {
       const seen: number[] = [];
       for (let nextPage: string | undefined, pages = 0; pages === 0 || nextPage !== undefined; pages++) {
         const page = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize, nextPage } });
-        seen.push(...page.body.map(({ Id }: { Id: number }) => Id));
+        seen.push(...pluck(page.body, 'Id'));
         nextPage = page.headers.get('elements-next-page-token') ?? undefined;
       }
       expect(seen, `pages of ${pageSize}`).to.deep.equal(meant);
     }
     const second = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize: 7, page: 4 } });
-    expect(second.body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(meant.slice(21, 28));
+    expect(pluck(second.body, 'Id')).to.deep.equal(meant.slice(21, 28));
   });
 
   it('are asked for a long list by its bounds where an order is wanted', async () => {
@@ -182,7 +180,7 @@ describe('OData services that go their own way', () => {
     const ids = Array.from({ length: 60 }, (_, index) => 2 * index + 1);
     const query = { where: `Id in (${ids.join(', ')})`, orderBy: 'Id desc', fields: 'Id' };
     const { body, headers } = await service.call('/Products', { token, query });
-    expect(body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(ids.toReversed());
+    expect(pluck(body, 'Id')).to.deep.equal(ids.toReversed());
     expect(headers.get('elements-query-pushdown')).to.equal('partial');
     expect(requests.at(-1)).to.include('$filter=(Id ge 1 and Id le 119)');
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, pluck, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
@@ -39,9 +39,7 @@ describe('the organization', () => {
     expectProblem(await as(tenants.sibling, '/organizations/me/secrets'), 'FORBIDDEN', /modifySecurity/);
     expectProblem(await rotate({}, tenants.colleague), 'FORBIDDEN', /modifySecurity/);
     const strangers = await secretsFor(tenants.stranger);
-    expect(strangers.map(({ secret }: { readonly secret: string }) => secret)).to.deep.equal([
-      tenants.stranger.organizationSecret,
-    ]);
+    expect(pluck(strangers, 'secret')).to.deep.equal([tenants.stranger.organizationSecret]);
   });
 
   it('shows a secret from before secrets were kept to who calls with it', async () => {

@@ -13,7 +13,7 @@ import { findCluster } from '../../embedded/cluster.ts';
 import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
+import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, pluck, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
 import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
@@ -343,7 +343,7 @@ describe('the process', function processes() {
       const child = start({ DATA_DIR: `./${relative(process.cwd(), folder)}/it's "here"`, DATABASE_URL: '' });
       const [, command = ''] = await readLine(child, /Try it:\n(.+)\n/);
       const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: folder });
-      expect(JSON.parse(stdout).map(({ key }: { readonly key: string }) => key)).to.include('bamboohr');
+      expect(pluck(JSON.parse(stdout), 'key')).to.include('bamboohr');
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       await exited;

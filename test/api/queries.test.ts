@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -121,7 +121,7 @@ describe('queries', () => {
       expect(body).to.deep.equal(sorted);
       const query = { orderBy: 'amount desc', fields: 'amount' };
       const timeOff = await service.call('/time-off', { token: people.token, query });
-      const amounts: number[] = timeOff.body.map(({ amount }: { amount: number }) => amount);
+      const amounts: number[] = pluck(timeOff.body, 'amount');
       expect(amounts).to.deep.equal([...amounts].sort((a, b) => b - a));
       expect(timeOff.headers.get('elements-query-pushdown')).to.equal('partial');
     });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { LIMITS } from '../../src/where/parse.ts';
-import { type TestApp, useSharedApp } from '../support/app.ts';
+import { pluck, type TestApp, useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
@@ -148,7 +148,7 @@ describe('the filter of GET /instances', () => {
 
   async function names(where: string): Promise<string[]> {
     const body = await service.get('/instances', { query: { where } });
-    return body.map(({ name }: { name: string }) => name);
+    return pluck(body, 'name');
   }
 
   it('is the query language, answered by the database', async () => {
@@ -165,10 +165,10 @@ describe('the filter of GET /instances', () => {
   it('goes along with tags, search and paging', async () => {
     const where = "element.key = 'bamboohr'";
     const first = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1 } });
-    expect(first.body.map(({ name }: { name: string }) => name)).to.deep.equal(['Payroll']);
+    expect(pluck(first.body, 'name')).to.deep.equal(['Payroll']);
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
     const second = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1, nextPage } });
-    expect(second.body.map(({ name }: { name: string }) => name)).to.deep.equal(['payroll']);
+    expect(pluck(second.body, 'name')).to.deep.equal(['payroll']);
     expect(second.headers.get('elements-next-page-token')).to.equal(null);
     const other = await service.call('/instances', { query: { where: 'id > 0', searchText: 'PAY', nextPage } });
     expect(other.body.code).to.equal('REQUEST_INVALID');
@@ -178,7 +178,7 @@ describe('the filter of GET /instances', () => {
     const { status, body } = await service.call('/instances', { query: { where: "nam = 'x' and id = 'a'" } });
     expect(status).to.equal(400);
     expect(body.code).to.equal('WHERE_INVALID');
-    expect(body.details.map(({ message }: { message: string }) => message)).to.deep.equal([
+    expect(pluck(body.details, 'message')).to.deep.equal([
       "Unknown field 'nam'. Did you mean 'name'?",
       "'id' is of type integer: expected a whole number, such as 12.",
     ]);

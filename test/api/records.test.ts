@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { pluck, useApp } from '../support/app.ts';
 import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -98,10 +98,8 @@ describe('records', () => {
     for (const line of lines.body) expect(line.ProductId).to.equal(1);
     const query = { where: 'Quantity > 3', fields: 'id,Quantity', orderBy: 'Quantity desc' };
     const some = await service.call('/Products/1/Lines', { token: shop.token, query });
-    const quantities: number[] = some.body.map(({ Quantity }: { Quantity: number }) => Quantity);
-    const meant: number[] = lines.body
-      .map(({ Quantity }: { Quantity: number }) => Quantity)
-      .filter((quantity: number) => quantity > 3);
+    const quantities: number[] = pluck(some.body, 'Quantity');
+    const meant: number[] = pluck(lines.body, 'Quantity').filter((quantity: number) => quantity > 3);
     expect(quantities).to.deep.equal(meant.sort((a, b) => b - a));
     const message =
       "There are no 'Lines' of the record '99999' in 'Products': the record does not exist, or this instance may not see it.";

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
@@ -119,7 +119,7 @@ describe('requests and responses', () => {
       const filtered = await service.call('/Products?where=&where=Id=7', { token });
       expect(filtered.body).to.have.length(1);
       // The time of its last call is stored behind the answers.
-      const idsIn = ({ body }: ApiAnswer) => body.map(({ id }: { readonly id: number }) => id);
+      const idsIn = ({ body }: ApiAnswer) => pluck(body, 'id');
       const all = await service.call('/instances');
       const listed = await service.call('/instances?tags[]=&searchText=&where=&nextPage=');
       expect(idsIn(listed)).to.deep.equal(idsIn(all)).and.to.have.length(1);

@@ -11,7 +11,7 @@ import {
   string,
   tuple,
 } from 'fast-check';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp } from '../support/app.ts';
 import { anyCharacter } from '../support/characters.ts';
 import { json, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -199,7 +199,7 @@ describe('what one tenant sends', function twoTenants() {
       const response = await post('/instances', body);
       expectProblem(response, 'REQUEST_INVALID');
       expect(JSON.stringify(response.body)).to.not.contain('[redacted]');
-      const named = response.body.details.map(({ path }: { path: string }) => path);
+      const named = pluck(response.body.details, 'path');
       expect(named).to.include.members(some.map((guess) => `/body/configuration/${guess}`));
     }
     for (const guess of secrets) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, pluck, USER_SECRET, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -177,7 +177,7 @@ describe('clients of the original API, unchanged', () => {
       const message = `There is no instance ${id} of the element 'bamboohr'.`;
       for (const method of ['GET', 'DELETE']) expectProblem(await send(elsewhere, { method }), 'NOT_FOUND', message);
       const rows = await service.get(`/audit-logs/element-instances/${id}`);
-      expect(rows.map(({ action }: { readonly action: string }) => action)).to.include.members(['create', 'update']);
+      expect(pluck(rows, 'action')).to.include.members(['create', 'update']);
       expect(await sent(path, { method: 'DELETE' })).to.deep.equal({ id });
       expectProblem(await send(path), 'NOT_FOUND');
     });
@@ -240,7 +240,7 @@ describe('clients of the original API, unchanged', () => {
       expect(await listUsers()).to.equal(403);
       expectProblem(await send(`${path}/admin`, { method: 'DELETE' }), 'NOT_FOUND');
       const log = await service.get('/audit-logs/settings');
-      const changes = log.map((row: ApiAnswer['body']) => row.changes);
+      const changes = pluck(log, 'changes');
       expect(changes).to.deep.include.members([{ roles: { to: 'admin' } }, { roles: { from: 'admin' } }]);
     });
 

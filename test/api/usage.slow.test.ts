@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -127,7 +127,7 @@ describe('the usage of an account', () => {
     await others.sibling.call('/elements');
     await others.stranger.call('/elements');
     const path = '/organizations/me/metrics/api';
-    const ids = async (call: ApiCall = {}) => (await bodyOf(path, DAY, call)).map(({ id }: ApiAnswer['body']) => id);
+    const ids = async (call: ApiCall = {}) => pluck(await bodyOf(path, DAY, call), 'id');
     await until(async () => (await ids()).includes(others.sibling.accountId));
     expect(await ids()).to.deep.equal([1, others.sibling.accountId]);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PRIVILEGES, type Privilege } from '../../src/accounts/privileges.ts';
 import type { ErrorCode } from '../../src/errors.ts';
-import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, pluck, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { nextPageOf, rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
@@ -95,7 +95,7 @@ describe('users', function users() {
       const shown = await ok('/audit-logs', {
         query: { where: "target = 'user' AND action IN ('create', 'show')", pageSize: 2 },
       });
-      expect(shown.map(({ action }: { action: string }) => action)).to.deep.equal(['show', 'create']);
+      expect(pluck(shown, 'action')).to.deep.equal(['show', 'create']);
     });
 
     const NO_ACCOUNT = 'There is no account 999999.';
@@ -157,7 +157,7 @@ describe('users', function users() {
       const { id } = await add();
       const body = { roles: ['org-admin'], accountId: 2, fullName: 'x', secret: 'x' };
       const error = problemOf(await call(`/users/${id}`, { method: 'PATCH', body }), 'REQUEST_INVALID');
-      expect(error.details.map(({ path }: { path: string }) => path)).to.deep.equal([
+      expect(pluck(error.details, 'path')).to.deep.equal([
         ...['/body/roles', '/body/accountId', '/body/fullName', '/body/secret'],
       ]);
     });
@@ -203,7 +203,7 @@ describe('users', function users() {
     it('show what a caller may see: the organization, the account, or himself', async () => {
       const [one, other] = [await add(), await add({ accountId: tenants.sibling.accountId })];
       const idsOf = async (path: string, input: Parameters<typeof call>[1] = {}) =>
-        (await ok(path, { ...input, query: { pageSize: 1000 } })).map(({ id }: { id: number }) => id);
+        pluck(await ok(path, { ...input, query: { pageSize: 1000 } }), 'id');
       for (const path of ['/users', '/organizations/users'])
         expect(await idsOf(path)).to.include.members([one.id, other.id]);
       const named = { headers: { 'Elements-Account-Id': String(tenants.sibling.accountId) } };
@@ -254,9 +254,7 @@ describe('users', function users() {
         await ok(path, { by });
         await ok(path, { method: 'PATCH', body: { lastName: 'Changed' }, by });
       }
-      expect((await ok(`/users/${id}/roles`, { by })).map(({ key }: { key: string }) => key)).to.deep.equal([
-        'default-user',
-      ]);
+      expect(pluck(await ok(`/users/${id}/roles`, { by }), 'key')).to.deep.equal(['default-user']);
       problemOf(await call(`/users/${id}/roles/admin`, { method: 'PUT', by }), 'FORBIDDEN');
       problemOf(await call(`/users/${id}`, { method: 'DELETE', by }), 'FORBIDDEN');
       const me = await ok('/users/me');
@@ -392,7 +390,7 @@ describe('users', function users() {
       const admin = await add({ roles: ['admin'] });
       const path = '/organizations/roles/admin';
       const before = await ok(path);
-      const keys = before.privileges.map(({ key }: { key: string }) => key);
+      const keys = pluck(before.privileges, 'key');
       await ok(path, { method: 'PUT', body: { privileges: [...keys, 'configureRoles'] } });
       const body = { privileges: [...keys, 'configureRoles', 'manageOrganization'] };
       const error = problemOf(await call(path, { method: 'PUT', body, by: admin.secret }), 'FORBIDDEN');
@@ -470,7 +468,7 @@ describe('users', function users() {
         'Elements-Account-Id': String(tenants.sibling.accountId),
       };
       const body = await service.get('/users/me/secrets', { headers });
-      expect(body.map(({ secret }: { secret: string }) => secret)).to.deep.equal([service.userSecret]);
+      expect(pluck(body, 'secret')).to.deep.equal([service.userSecret]);
     });
 
     it('refuse an overlap that is none, or longer than a week', async () => {

@@ -261,6 +261,11 @@ export function bodyOf({ status, body }: ApiAnswer, request = 'The request'): Ap
   return body;
 }
 
+/** Returns one member of each row of a body. */
+export function pluck(rows: readonly ApiAnswer['body'][], name: string): ApiAnswer['body'][] {
+  return rows.map((row) => row[name]);
+}
+
 export type StartedApp = TestApp & { readonly logged: string[]; readonly stop: () => Promise<void> };
 
 /** Starts a service, for tests that start more than one. Pass the same `DATABASE_URL` to share a database. */

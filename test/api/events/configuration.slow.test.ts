@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem, faultsOf } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { countRows } from '../support/tenants.ts';
@@ -91,7 +91,7 @@ describe('the configuration of events', () => {
 
   it('names its keys in the catalogue', async () => {
     const body = await service.get('/elements/bamboohr');
-    const keys = body.configuration.map(({ key }: { key: string }) => key);
+    const keys = pluck(body.configuration, 'key');
     expect(keys).to.include.members([
       'event.notification.enabled',
       'event.notification.callback.url',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -208,7 +208,7 @@ describe('deliveries', () => {
       const counts = await service.get(`${DELIVERIES}/counts`);
       const total = counts.queued + counts.delivering + counts.retrying + counts.delivered;
       expect(body).to.have.length(Math.min(total, 5000)).and.above(10);
-      const ids = body.map(({ id }: { id: number }) => id);
+      const ids = pluck(body, 'id');
       expect(ids).to.deep.equal([...ids].sort((one, other) => one - other));
     });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../../support/app.ts';
 import { SHOP } from '../support/simulated.ts';
 import { useReceiver } from './receiving.ts';
 
@@ -121,17 +121,14 @@ describe('filters of endpoints over records', () => {
     });
     const [other] = await judge(where, 'nothing', [{ Price: '7.5', Colour: 'red' }]);
     expect(other.matches).to.equal(true);
-    expect(other.warnings.map(({ field }: { field: string }) => field)).to.deep.equal([
-      'object.Price',
-      'object.Colour',
-    ]);
+    expect(pluck(other.warnings, 'field')).to.deep.equal(['object.Price', 'object.Colour']);
   });
 
   it('know the fields of mapped objects, and warn of no other ones', async () => {
     const warned = async (where: string) => {
       const { id, warnings = [] } = await service.change('POST', PATH, { url: receiver.open('warned'), where });
       await service.send('DELETE', `${PATH}/${id}`);
-      return warnings.map(({ field }: { field: string }) => field);
+      return pluck(warnings, 'field');
     };
     expect(await warned("objectName = 'goods' AND object.info.kind = 'x'")).to.deep.equal([]);
     expect(await warned('object.cents > 5 AND object.centz > 5')).to.deep.equal(['object.centz']);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CloudEvent, HTTP } from 'cloudevents';
 import pg from 'pg';
-import { useApp } from '../../support/app.ts';
+import { pluck, useApp } from '../../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -292,7 +292,7 @@ describe('endpoints', () => {
     await happen(instance, shopEvent({}));
     const deliveries = await delivered(4);
     expect(tokenRequests.slice(before)).to.have.length(2);
-    expect(deliveries.map(({ attempts }: { attempts: number }) => attempts)).to.deep.equal([1, 1, 1, 1]);
+    expect(pluck(deliveries, 'attempts')).to.deep.equal([1, 1, 1, 1]);
     const everything = `${await readEverything(service)}\n${service.logged.join('\n')}`;
     for (const secret of [machine.clientSecret, ...authorizationServer.apiTokens])
       expect(everything).not.to.include(secret);
@@ -335,10 +335,7 @@ describe('endpoints', () => {
     const ofEndpoint = told.filter(
       ({ data }: { data: { subscriptionId?: number } }) => data.subscriptionId === endpoint.id,
     );
-    expect(ofEndpoint.map(({ type }: { type: string }) => type)).to.include.members([
-      'delivery.exhausted',
-      'subscription.deactivated',
-    ]);
+    expect(pluck(ofEndpoint, 'type')).to.include.members(['delivery.exhausted', 'subscription.deactivated']);
     expect(receiver.at(endpoint.url)).to.deep.equal([]);
     // At most one for each attempt. Attempts at the same time share one.
     const attempts = await listDeliveries(service, `subscriptionId = ${endpoint.id}`);
@@ -354,10 +351,7 @@ describe('endpoints', () => {
     const moved = { url: 'http://127.0.0.1:9/elsewhere' };
     const refusal = await patch(endpoint.id, moved);
     expectProblem(refusal, 'REQUEST_INVALID', /The stored values of 'headers' are for the server of the URL before/);
-    expect(refusal.body.details.map(({ path }: { path: string }) => path)).to.deep.equal([
-      '/body/headers',
-      '/body/authentication',
-    ]);
+    expect(pluck(refusal.body.details, 'path')).to.deep.equal(['/body/headers', '/body/authentication']);
     const read = await service.get(`${PATH}/${endpoint.id}`);
     const masked = { ...moved, headers: read.headers, authentication: read.authentication };
     expectProblem(await patch(endpoint.id, masked), 'REQUEST_INVALID', /stands for the stored secret/);

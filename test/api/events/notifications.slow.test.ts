@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { json, startMisbehavingServer, status } from '../../support/misbehaving-server.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -122,7 +122,7 @@ describe('operational events', () => {
       elementKey: 'impatient',
       reason: "The provider refuses the credentials for 'list items'.",
     };
-    expect(told.map((notification: { data: object }) => notification.data)).to.deep.equal([data, data]);
+    expect(pluck(told, 'data')).to.deep.equal([data, data]);
     const [event] = await receiver.waitFor(operations, 2);
     expect(event?.body).to.deep.include({
       type: 'instance.credentials.refused',
@@ -138,7 +138,7 @@ describe('operational events', () => {
     expect(rows).to.deep.equal(all);
     const [first] = all;
     expect((await list(`id = ${first.id} AND createdDate = ${first.createdDate}`)).body).to.deep.equal([first]);
-    const types = (await list(`type = 'delivery.exhausted'`)).body.map(({ type }: { type: string }) => type);
+    const types = pluck((await list(`type = 'delivery.exhausted'`)).body, 'type');
     expect(new Set(types)).to.deep.equal(new Set(['delivery.exhausted']));
     expectProblem(await list(`typ = 'x'`), 'WHERE_INVALID', "Unknown field 'typ'. Did you mean 'type'?");
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp, useSharedApp } from '../../support/app.ts';
+import { pluck, useApp, useSharedApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, useTenants } from '../support/tenants.ts';
@@ -167,11 +167,7 @@ describe('a subscription', () => {
       });
       const message = "'id' cannot be changed. Leave it out, or send it as it was read. (and 2 more, see details)";
       expectProblem(wrong, 'REQUEST_INVALID', message);
-      expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
-        '/body/id',
-        '/body/config',
-        '/body/x',
-      ]);
+      expect(pluck(wrong.body.details, 'path')).to.have.members(['/body/id', '/body/config', '/body/x']);
       expect(JSON.stringify(wrong.body)).not.to.include(subscription.secret);
     });
   });

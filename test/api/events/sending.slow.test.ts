@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { readEverything } from '../support/tenants.ts';
@@ -153,7 +153,7 @@ describe('a test event', () => {
       expect((await service.get(`${DELIVERIES}/${body[0].id}`)).record).to.deep.equal(record);
     }
     const events = await service.get(`/instances/${id}/events`);
-    expect(events.map((event: { readonly record?: object }) => event.record)).to.deep.equal([record]);
+    expect(pluck(events, 'record')).to.deep.equal([record]);
   });
 
   it('is of the type test.created unless another is given', async () => {
@@ -232,9 +232,7 @@ describe('a test event', () => {
     expect(delivery).to.deep.equal(found);
     expect(delivery.event).to.deep.equal(receiver.at(url)[0]?.body);
     expect(attemptHistory).to.have.length(delivery.attempts).and.above(2);
-    expect(attemptHistory.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal(
-      receiver.at(url).map((_, index) => index + 1),
-    );
+    expect(pluck(attemptHistory, 'attempt')).to.deep.equal(receiver.at(url).map((_, index) => index + 1));
     expect(attemptHistory[0]).to.include({ delivered: false, statusCode: 503 });
     expect(attemptHistory[0].error).to.match(/503/);
     expect(attemptHistory.at(-1)).to.include({ delivered: true, statusCode: 204 }).and.not.have.property('error');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { rowsOf } from '../support/pages.ts';
 import { readEverything, useTenants } from '../support/tenants.ts';
@@ -138,9 +138,11 @@ describe('subscriptions', () => {
     expect(resumed.body).to.include({ state: 'active' }).and.not.have.property('reason');
     const came = await receiver.waitFor(url, 3);
     expect(came.map(({ body }) => body.id)).to.have.members(sent);
-    const types = (await service.get('/notifications', { query: { pageSize: 5000 } }))
-      .filter(({ data }: { data: { subscriptionId: number } }) => data.subscriptionId === subscriptionId)
-      .map(({ type }: { type: string }) => type);
+    const told = await service.get('/notifications', { query: { pageSize: 5000 } });
+    const types = pluck(
+      told.filter(({ data }: ApiAnswer['body']) => data.subscriptionId === subscriptionId),
+      'type',
+    );
     expect(types).to.deep.equal(['subscription.deactivated', 'subscription.reactivated']);
   });
 

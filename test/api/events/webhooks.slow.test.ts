@@ -210,11 +210,8 @@ describe('a webhook of a provider', () => {
       '{"events":[{"what":"created"}]}',
       bodyOf({ what: 'eaten', item: 'f1' }),
     ]) {
-      expectProblem(
-        await postSigned(odd),
-        'REQUEST_INVALID',
-        'The request does not have the form of a webhook of Shop.',
-      );
+      const message = 'The request does not have the form of a webhook of Shop.';
+      expectProblem(await postSigned(odd), 'REQUEST_INVALID', message);
     }
     expect(await eventsOf(instance)).to.deep.equal([]);
     expect((await send(instance, ...many.slice(1))).body).to.deep.equal({ accepted: 1_000 });
