@@ -4,12 +4,13 @@ import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
 import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { SHOP } from './support/simulated.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const END = { name: 'end', type: 'script', properties: { body: 'done();' } };
 const CRM = { key: 'crm', type: 'elementInstance', required: true };
 const onEvent = { type: 'event', properties: { elementInstanceId: `\${config.crm}` }, onSuccess: ['end'] };
+const MANUAL = { name: 'manual', triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] };
 const scheduled = (cron: string) => ({ type: 'scheduled', properties: { cron }, onSuccess: ['end'] });
 
 describe('formula instances', () => {
@@ -24,13 +25,35 @@ describe('formula instances', () => {
 
   const createFormula = (more: object = {}) =>
     change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
-  const manual = (more: object = {}) =>
-    createFormula({ configuration: [], triggers: [{ type: 'manual', onSuccess: ['end'] }], ...more });
+  const manual = (more: object = {}) => createFormula({ configuration: [], triggers: MANUAL.triggers, ...more });
   const rowOf = (id: number) =>
     withDatabase(service, async (knex) => {
       const [row] = await knex('formula_instance').where({ id });
       if (row === undefined) throw new Error(`There is no formula instance ${id}.`);
       return row;
+    });
+  /** Executions with a step each, and a run of the first that never comes. */
+  const addExecutions = (
+    instance: { readonly accountId: number; readonly id: number; readonly formulaId: number },
+    status: string,
+    count: number,
+  ) =>
+    withDatabase(service, async (knex) => {
+      const values = { ...instance, status, count, at: new Date('2026-11-28T10:00:00Z') };
+      await knex.raw(
+        `with execution as (
+           insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
+             formula_id, formula_version, status, trigger)
+           select :accountId, :at, :at, :id, :accountId, :formulaId, 1, :status, '{}' from generate_series(1, :count)
+           returning *
+         ), step as (
+           insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
+           select account_id, id, created_at, 0, 0, 'trigger', 'success', :at, :at from execution
+         )
+         insert into formula_run (account_id, id, execution_at, formula_instance_id, serial, due)
+         select account_id, id, created_at, formula_instance_id, false, '2100-01-01' from execution order by id limit 1`,
+        values,
+      );
     });
   const expiryOf = async (id: number) => (await rowOf(id)).expires_at?.getTime() ?? 0;
   const idsOf = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id);
@@ -133,11 +156,7 @@ describe('formula instances', () => {
   });
 
   it('are listed by the element instance that they name, by text, and with the inactive ones', async () => {
-    const { id: otherId } = await service.createInstance('bamboohr', {
-      username: 'demo-key',
-      'company.name': 'acme',
-      simulator: true,
-    });
+    const { id: otherId } = await service.createInstance('bamboohr', BAMBOOHR);
     const formula = await createFormula({ name: 'listing' });
     const path = `/formulas/${formula.id}/instances`;
     const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
@@ -198,11 +217,7 @@ describe('formula instances', () => {
     });
 
     it('for element instances of other accounts, unless an administrator of the organization names them', async () => {
-      const theirs = await tenants.sibling.change('POST', '/instances', {
-        element: { key: 'odata' },
-        name: 'theirs',
-        configuration: SHOP,
-      });
+      const theirs = await tenants.sibling.createInstance('odata', SHOP);
       const { id } = await createFormula();
       const body = { name: 'across', configuration: { crm: theirs.id } };
       const path = `/formulas/${id}/instances`;
@@ -212,16 +227,10 @@ describe('formula instances', () => {
       // What is stored already may stay.
       const renamed = await tenants.colleague.send('PATCH', `${path}/${across.id}`, { name: 'renamed' });
       expect(bodyOf(renamed).name).to.equal('renamed');
-      const stranger = await tenants.stranger.send('POST', '/formulas', {
-        name: 's',
-        configuration: [CRM],
-        triggers: [onEvent],
-        steps: [END],
-      });
-      const foreign = await tenants.stranger.send('POST', `/formulas/${bodyOf(stranger).id}/instances`, {
-        name: 'foreign',
-        configuration: { crm: shopId },
-      });
+      const ofStranger = { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] };
+      const { id: strangeId } = await tenants.stranger.change('POST', '/formulas', ofStranger);
+      const named = { name: 'foreign', configuration: { crm: shopId } };
+      const foreign = await tenants.stranger.send('POST', `/formulas/${strangeId}/instances`, named);
       expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
     });
 
@@ -324,21 +333,20 @@ describe('formula instances', () => {
     const { id } = await change('POST', `${path}/instances`, { name: 'due' });
     const due = async () => (await rowOf(id)).next_due?.toISOString();
     expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    await change('DELETE', `${path}/instances/${id}/active`);
-    expect(await due()).to.equal(undefined);
-    await change('PUT', `${path}/instances/${id}`, { name: 'due', active: true });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    await change('PATCH', path, { active: false });
-    expect(await due()).to.equal(undefined);
-    await change('PATCH', path, { active: true });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    const [trigger] = formula.triggers;
-    await change('PUT', `${path}/triggers/${trigger.id}`, scheduled('0 0 0 1 1 ? 2099'));
-    expect(await due()).to.equal('2099-01-01T00:00:00.000Z');
-    await change('PUT', `${path}/triggers/${trigger.id}`, { type: 'manual', onSuccess: ['end'] });
-    expect(await due()).to.equal(undefined);
-    await change('PUT', path, { ...formula, triggers: [scheduled(cron)] });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+    const instance = `${path}/instances/${id}`;
+    const trigger = `${path}/triggers/${formula.triggers[0].id}`;
+    for (const [method, at, body, year] of [
+      ['DELETE', `${instance}/active`, undefined, undefined],
+      ['PUT', instance, { name: 'due', active: true }, 2098],
+      ['PATCH', path, { active: false }, undefined],
+      ['PATCH', path, { active: true }, 2098],
+      ['PUT', trigger, scheduled('0 0 0 1 1 ? 2099'), 2099],
+      ['PUT', trigger, { type: 'manual', onSuccess: ['end'] }, undefined],
+      ['PUT', path, { ...formula, triggers: [scheduled(cron)] }, 2098],
+    ] as const) {
+      await change(method, at, body);
+      expect(await due(), `${method} ${at}`).to.equal(year && `${year}-01-01T00:00:00.000Z`);
+    }
   });
 
   it('keep a time that is due already when something else changes', async () => {
@@ -401,11 +409,7 @@ describe('formula instances', () => {
     expectProblem(await service.call(`/accounts/999999999/formulas/${formula.id}/instances`), 'NOT_FOUND');
     expectProblem(await send('DELETE', `/formulas/${formula.id}`), 'CONFLICT');
 
-    const ofSibling = await tenants.sibling.change('POST', '/formulas', {
-      name: 'theirs',
-      triggers: [{ type: 'manual', onSuccess: ['end'] }],
-      steps: [END],
-    });
+    const ofSibling = await tenants.sibling.change('POST', '/formulas', MANUAL);
     // An account sees neither formulas of other accounts, nor instances of them.
     expectProblem(await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`), 'NOT_FOUND');
     const message = `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`;
@@ -496,35 +500,9 @@ describe('formula instances', () => {
   it('are removed with their account, with all that belongs to them', async () => {
     const { id: accountId } = await change('POST', '/accounts', { externalId: 'doomed-account' });
     const headers = { 'elements-account-id': String(accountId) };
-    const there = async (path: string, body: unknown) => await service.change('POST', path, body, { headers });
-    const formula = await there('/formulas', {
-      name: 'doomed',
-      triggers: [{ type: 'manual', onSuccess: ['end'] }],
-      steps: [END],
-    });
-    const { id } = await there(`/formulas/${formula.id}/instances`, { name: 'doomed' });
-    const at = new Date('2026-11-28T10:00:00Z');
-    await withDatabase(service, async (knex) => {
-      await knex.raw(
-        `insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
-           formula_id, formula_version, status, trigger)
-         select :accountId, :at, :at, :id, :accountId, :formulaId, 1, 'success', '{}' from generate_series(1, 2500)`,
-        { accountId, at, id, formulaId: formula.id },
-      );
-      await knex.raw(
-        `insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
-         select :accountId, n, :at, 0, 0, 'trigger', 'success', :at, :at from generate_series(1, 2500) n`,
-        { accountId, at },
-      );
-      await knex('formula_run').insert({
-        account_id: accountId,
-        id: 987_654,
-        execution_at: at,
-        formula_instance_id: id,
-        serial: false,
-        due: new Date('2100-01-01T00:00:00Z'),
-      });
-    });
+    const formula = await change('POST', '/formulas', { ...MANUAL, name: 'doomed' }, { headers });
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'doomed' }, { headers });
+    await addExecutions({ accountId, id, formulaId: formula.id }, 'success', 2500);
     const tables = [
       'formula_run',
       'formula_execution',
@@ -535,12 +513,10 @@ describe('formula instances', () => {
     ];
     const left = () =>
       withDatabase(service, async (knex) => {
-        const counts: number[] = [];
-        for (const table of tables) {
-          const [row] = await knex(table).where({ account_id: accountId }).count({ count: '*' });
-          counts.push(Number(row?.count));
-        }
-        return counts;
+        const counts = tables.map((table) =>
+          knex(table).where({ account_id: accountId }).count({ count: '*' }).first(),
+        );
+        return (await Promise.all(counts)).map((row) => Number(row?.count));
       });
     expect(await left()).to.deep.equal([1, 2500, 2500, 1, 1, 1]);
     await change('DELETE', `/accounts/${accountId}`);
@@ -550,30 +526,7 @@ describe('formula instances', () => {
   it('end with their executions that have not ended', async () => {
     const formula = await manual();
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'running' });
-    const { accountId } = service;
-    const at = new Date('2026-11-28T10:00:00Z');
-    await withDatabase(service, async (knex) => {
-      await knex('formula_execution').insert({
-        account_id: accountId,
-        id: 1,
-        created_at: at,
-        updated_at: at,
-        formula_instance_id: id,
-        formula_account_id: accountId,
-        formula_id: formula.id,
-        formula_version: 1,
-        status: 'pending',
-        trigger: '{}',
-      });
-      await knex('formula_run').insert({
-        account_id: accountId,
-        id: 1,
-        execution_at: at,
-        formula_instance_id: id,
-        serial: false,
-        due: new Date('2100-01-01T00:00:00Z'),
-      });
-    });
+    await addExecutions({ accountId: service.accountId, id, formulaId: formula.id }, 'pending', 1);
     await change('DELETE', `/formulas/instances/${id}`);
     await withDatabase(service, async (knex) => {
       expect(await knex('formula_run').where({ formula_instance_id: id })).to.deep.equal([]);
