@@ -31,10 +31,7 @@ describe('the activity of an account', () => {
   }
 
   it('has a query with what the provider was asked for it', async () => {
-    const response = await service.call('/employees', {
-      token: instance.token,
-      query: { where: "status = 'Active'", pageSize: 3 },
-    });
+    const response = await instance.call('/employees', { query: { where: "status = 'Active'", pageSize: 3 } });
     const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(response);
     expect(rest).to.deep.equal({
       requestId: requestIdOf(response),
@@ -58,7 +55,7 @@ describe('the activity of an account', () => {
 
   it('says why a call failed: each try, its status, the code of the answer', async () => {
     provider.answer('/items', status(503), status(503), status(429, { 'retry-after': '0' }), json([], 422));
-    const response = await service.call('/items', { token: impatient.token });
+    const response = await impatient.call('/items');
     const { providerCalls, ...activity } = await activityOf(response);
     expect(activity).to.include({ status: response.status, code: response.body.code, elementKey: 'impatient' });
     const tries = providerCalls.map((call: ApiAnswer['body']) => [call.status, call.retries]);
@@ -104,17 +101,14 @@ describe('the activity of an account', () => {
   });
 
   it('has no query of a request, neither ours nor the provider’s', async () => {
-    const response = await service.call('/employees?where=firstName%20%3D%20%27Charlotte%27', {
-      token: instance.token,
-    });
+    const response = await instance.call('/employees?where=firstName%20%3D%20%27Charlotte%27');
     expect(JSON.stringify(await activityOf(response))).not.to.include('Charlotte');
   });
 
   it('keeps the first fifty provider calls, and counts the others', async () => {
     let next = 0;
     provider.answer('/items', (...sent) => json({ records: [{ id: next, name: 'a' }], next: `${next++}` })(...sent));
-    const response = await service.call('/items', {
-      token: impatient.token,
+    const response = await impatient.call('/items', {
       query: { where: "name = 'b'" },
       headers: { 'elements-max-provider-calls': '60' },
     });
@@ -125,7 +119,7 @@ describe('the activity of an account', () => {
 
   it('has a request that is passed through', async () => {
     provider.answer('/items', json([{ id: 1 }]));
-    const response = await service.call('/passthrough/items', { token: impatient.token });
+    const response = await impatient.call('/passthrough/items');
     const { providerCalls, ...activity } = await activityOf(response);
     expect(activity).to.include({ operation: 'passGet', status: 200 });
     expect(providerCalls[0]).to.include({ method: 'GET', host: provider.host, path: '/items', status: 200 });
@@ -149,7 +143,7 @@ describe('the activity of an account', () => {
     });
 
     it('is filtered by what is shown, and says what is not known', async () => {
-      const failed = await service.call('/employees?where=nothing%3D1', { token: instance.token });
+      const failed = await instance.call('/employees?where=nothing%3D1');
       await activityOf(failed);
       const where = `status >= 400 AND elementKey = 'bamboohr' AND code = 'WHERE_INVALID' AND durationMs >= 0.1`;
       const body = await service.get('/activity', { query: { where } });
@@ -179,7 +173,7 @@ describe('the activity of an account', () => {
   });
 
   it('is nobody else’s, neither in lists nor by its id', async () => {
-    const response = await service.call('/employees', { token: instance.token, query: { pageSize: 1 } });
+    const response = await instance.call('/employees', { query: { pageSize: 1 } });
     await activityOf(response);
     for (const tenant of [others.stranger, others.sibling]) {
       const headers = authorizationOf(tenant);
@@ -201,10 +195,7 @@ describe('the activity of an account', () => {
   });
 
   it('has the same rows as usage, under other names', async () => {
-    const response = await service.call('/hubs/humancapital/employees', {
-      token: instance.token,
-      query: { pageSize: 1 },
-    });
+    const response = await instance.call('/hubs/humancapital/employees', { query: { pageSize: 1 } });
     const requestId = requestIdOf(response);
     const activity = await activityOf(response);
     const body = await service.get(`/usage/${requestId}`);

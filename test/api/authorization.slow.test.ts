@@ -172,7 +172,7 @@ describe('authorization', () => {
     it('is of the platform where the element has no object of that name, and then needs the Organization', async () => {
       for (const path of ['/elements', '/accounts/instances', '/notifications', '/events/test']) {
         expectUnauthenticated(
-          await service.call(path, { token: instance.token }),
+          await instance.call(path),
           'This path also needs `Organization <secret>` in the Authorization header.',
         );
       }
@@ -206,7 +206,7 @@ describe('authorization', () => {
         ['GET', '/hubs/general/Products'],
       ];
       for (const [method, path, body] of requests) {
-        const response = await service.send(method, path, body, { token: disabled.token });
+        const response = await disabled.send(method, path, body);
         const message = `Instance ${disabled.id} is disabled. Enable it with PUT /instances/${disabled.id}/enabled.`;
         expectProblem(response, 'FORBIDDEN', message);
       }
@@ -217,7 +217,7 @@ describe('authorization', () => {
         ...['/objects', '/objects/Products/metadata', '/hubs/general/objects'],
         ...['/hubs/general/objects/Products/metadata', '/instances'],
       ]) {
-        expect((await service.call(path, { token: disabled.token })).status, path).to.equal(200);
+        expect((await disabled.call(path)).status, path).to.equal(200);
       }
     });
   });

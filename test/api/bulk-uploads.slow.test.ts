@@ -56,7 +56,7 @@ describe('bulk uploads', () => {
 
   const statusOf = async (id: number, token = shop.token) => await service.get(`/bulk/${id}/status`, { token });
   const get = (path: string, headers = {}, query = {}): Promise<ApiAnswer> =>
-    service.call(path, { token: shop.token, headers, query, asBytes: true });
+    shop.call(path, { headers, query, asBytes: true });
 
   async function ended(parts: readonly Part[], more: Parameters<typeof send>[1] = {}): Promise<ApiAnswer['body']> {
     const { status, body } = await send(parts, more);
@@ -87,10 +87,10 @@ describe('bulk uploads', () => {
       expect([record, outcome, code]).to.deep.equal(expected);
       expect(doubtful).to.equal(false);
     }
-    const first = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2 } });
+    const first = await shop.call(`/bulk/${id}/errors`, { query: { pageSize: 2 } });
     expect(pluck(first.body, 'row')).to.deep.equal([1, 8]);
     const nextPage = String(first.headers.get('elements-next-page-token'));
-    const second = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2, nextPage } });
+    const second = await shop.call(`/bulk/${id}/errors`, { query: { pageSize: 2, nextPage } });
     const [error, ...more] = second.body;
     expect(more).to.deep.equal([]);
     expect(error).to.deep.equal({
@@ -105,19 +105,19 @@ describe('bulk uploads', () => {
     const again = await ended(upload(file.replaceAll(/^(\d+),/gm, '$1,Mended')));
     expect(again).to.include({ recordsCount: 3, recordsFailedCount: 0 });
     const where = 'Id >= 1000 AND Id < 1040';
-    const stored = await service.get('/Products', { token: shop.token, query: { where, orderBy: 'Id' } });
+    const stored = await shop.get('/Products', { query: { where, orderBy: 'Id' } });
     expect(pluck(stored, 'Name')).to.deep.equal(rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)));
   });
 
   it('take a downloaded file back as it is, or edited', async () => {
-    const body = await service.change('POST', '/bulk/query', { objectName: 'Products' }, { token: shop.token });
+    const body = await shop.change('POST', '/bulk/query', { objectName: 'Products' });
     await until(async () => (await statusOf(body.id)).status === 'COMPLETED');
     const file = (await get(`/bulk/${body.id}/Products`)).body.toString();
-    const before = await service.get('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } });
+    const before = await shop.get('/Products', { query: { pageSize: 5000, orderBy: 'Id' } });
     const update = { format: 'csv', action: 'update' };
     const same = await ended(upload(file, update));
     expect(same).to.include({ status: 'COMPLETED', recordsFailedCount: 0, recordsCount: before.length });
-    const records = await service.get('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } });
+    const records = await shop.get('/Products', { query: { pageSize: 5000, orderBy: 'Id' } });
     expect(records).to.deep.equal(before);
   });
 
@@ -171,7 +171,7 @@ describe('bulk uploads', () => {
   it('tell of a row with too few or too many cells, and write the others', async () => {
     const { id, ...status } = await ended(upload('Id,Name\n4000,A\n4001\n4002,B,C\n4003,D\n'));
     expect(status).to.include({ status: 'COMPLETED', recordsCount: 4, recordsFailedCount: 2 });
-    const errors = await service.get(`/bulk/${id}/errors`, { token: shop.token });
+    const errors = await shop.get(`/bulk/${id}/errors`);
     // Those of the good rows, and of none that was not sent.
     expect(status.progress.providerCalls).to.equal(2);
     expect(errors.map((error: ApiAnswer['body']) => [error.row, error.code, error.message])).to.deep.equal([
@@ -234,7 +234,7 @@ describe('bulk uploads', () => {
     }
     expect(await statusOf(id)).to.include({ status: 'COMPLETED', recordsCount: 2 });
     const query = { where: 'Id >= 6000' };
-    expect(await service.get('/Products', { token: shop.token, query })).to.have.length(1);
+    expect(await shop.get('/Products', { query })).to.have.length(1);
   });
 
   it('take metadata that come as a file, as FormData sends what has a type, and say what is wrong with them', async () => {
@@ -247,7 +247,7 @@ describe('bulk uploads', () => {
     const ask = (parts: readonly FilePart[]) => {
       const form = new FormData();
       for (const [name, file] of parts) form.append(name, file);
-      return service.send('POST', '/bulk/Products', form, { token: shop.token });
+      return shop.send('POST', '/bulk/Products', form);
     };
     for (const parts of [
       [metaData(), rows],
@@ -304,7 +304,7 @@ describe('bulk uploads', () => {
     ['an object that there is not', upload('Id\n'), 404, undefined, 'Prodcuts'],
   ] as const) {
     it(`are refused with ${what}, before there is a job`, async () => {
-      const count = async () => (await service.get('/bulk/jobs', { token: shop.token })).length;
+      const count = async () => (await shop.get('/bulk/jobs')).length;
       const before = await count();
       const response = await send(parts, { object: object ?? 'Products' });
       expect(response.status, JSON.stringify(response.body)).to.equal(status);

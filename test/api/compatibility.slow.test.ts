@@ -69,8 +69,8 @@ describe('clients of the original API', () => {
         expect(status, method).to.equal(200);
         expect(withoutLastCall(body)).to.deep.equal({ ...withoutLastCall(read), name: `By ${method}` });
       }
-      const own = await service.get('/instances', { token: shop.token });
-      const put = await service.send('PUT', '/instances', { ...own, tags: ['x'] }, { token: shop.token });
+      const own = await shop.get('/instances');
+      const put = await shop.send('PUT', '/instances', { ...own, tags: ['x'] });
       expect(withoutLastCall(put.body)).to.deep.equal({ ...withoutLastCall(own), tags: ['x'] });
     });
 
@@ -91,16 +91,16 @@ describe('clients of the original API', () => {
   describe('who send a record back as they read it', () => {
     it('change what they changed of it', async () => {
       for (const method of ['PATCH', 'PUT']) {
-        const read = await service.get('/Products/7', { token: shop.token });
+        const read = await shop.get('/Products/7');
         const body = { ...read, Name: `By ${method}` };
-        const response = await service.send(method, '/Products/7', body, { token: shop.token });
+        const response = await shop.send(method, '/Products/7', body);
         expect(response.body, method).to.deep.equal(body);
       }
     });
 
     it('cost their provider a read only where there is something to judge', async () => {
       const callsOf = async (body: object) => {
-        const { headers } = await service.send('PATCH', '/Products/7', body, { token: shop.token });
+        const { headers } = await shop.send('PATCH', '/Products/7', body);
         return Number(headers.get('elements-provider-calls'));
       };
       const plain = await callsOf({ Name: 'x' });
@@ -108,22 +108,17 @@ describe('clients of the original API', () => {
     });
 
     it('are told what cannot be changed, and nothing is', async () => {
-      const read = await service.get('/Products/7', { token: shop.token });
+      const read = await shop.get('/Products/7');
       for (const method of ['PATCH', 'PUT']) {
-        const response = await service.send(
-          method,
-          '/Products/7',
-          { ...read, Id: 8, Name: 'y' },
-          { token: shop.token },
-        );
+        const response = await shop.send(method, '/Products/7', { ...read, Id: 8, Name: 'y' });
         expectProblem(response, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
         expect(response.body.details).to.deep.include({
           path: '/body/Id',
           message: "'Id' cannot be set on update, and is not what the record has.",
         });
       }
-      expect(await service.get('/Products/7', { token: shop.token })).to.deep.equal(read);
-      const unknown = await service.send('PATCH', '/Products/99999', { Id: 99999 }, { token: shop.token });
+      expect(await shop.get('/Products/7')).to.deep.equal(read);
+      const unknown = await shop.send('PATCH', '/Products/99999', { Id: 99999 });
       expectProblem(unknown, 'NOT_FOUND', "There is no record '99999' in 'Products'.");
     });
   });
@@ -145,17 +140,17 @@ describe('clients of the original API', () => {
   describe('who ping', () => {
     it('learn that the provider answered and took the credentials', async () => {
       for (const path of ['/ping', '/hubs/humancapital/ping']) {
-        const { body, headers } = await service.call(path, { token: people.token });
+        const { body, headers } = await people.call(path);
         expect(body).to.have.all.keys('dateTime', 'endpoint');
         expect(body.endpoint).to.equal('bamboohr');
         expect(headers.get('elements-provider-calls')).to.equal('1');
       }
-      expectProblem(await service.call('/hubs/crm/ping', { token: people.token }), 'NOT_FOUND');
+      expectProblem(await people.call('/hubs/crm/ping'), 'NOT_FOUND');
     });
 
     it('are told when the instance may not be used', async () => {
       await service.send('DELETE', `/instances/${people.id}/enabled`);
-      expectProblem(await service.call('/ping', { token: people.token }), 'FORBIDDEN');
+      expectProblem(await people.call('/ping'), 'FORBIDDEN');
       await service.send('PUT', `/instances/${people.id}/enabled`);
     });
   });
@@ -189,7 +184,7 @@ describe('clients of the original API', () => {
 
     it('need the organization there', async () => {
       const message = 'This path also needs `Organization <secret>` in the Authorization header.';
-      expectProblem(await service.call('/elements', { token: people.token }), 'UNAUTHENTICATED', message);
+      expectProblem(await people.call('/elements'), 'UNAUTHENTICATED', message);
     });
 
     it('reach the object of the element where it has one, and its failure where that cannot be told', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ApiCall, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 
 const PASSWORD = 'violet anchor drifts past noon';
@@ -8,10 +9,9 @@ const WITHOUT = { consoleReads: 'false' };
 
 describe('what the console reads to show itself', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
-  let instanceId: number;
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   before(async () => {
-    ({ id: instanceId } = await service.createInstance('bamboohr', BAMBOOHR));
     await service.send('PUT', '/users/me/password', { password: PASSWORD });
     // As a browser asks: without the secrets.
     const browse = (path: string, { method = 'GET', body = {}, headers = {} }) => {
@@ -28,13 +28,13 @@ describe('what the console reads to show itself', () => {
     });
     const [cookie = ''] = (began.headers.get('set-cookie') ?? '').split(';');
     const headers = { cookie, 'x-csrf-token': String(Object(await began.json()).csrfToken) };
-    const onInstance = { ...headers, 'elements-element-instance-id': String(instanceId) };
+    const onInstance = { ...headers, 'elements-element-instance-id': String(people.id) };
     expect((await browse('/hubs', { headers })).status).to.equal(200);
     expect((await browse('/bulk/jobs', { headers: onInstance })).status).to.equal(200);
     expect((await browse('/elements/nothing', { headers })).status).to.equal(404);
     expect((await browse('/employees/105', { headers: onInstance })).status).to.equal(200);
     const tagged = { method: 'PATCH', body: { tags: ['seen'] }, headers };
-    expect((await browse(`/instances/${instanceId}`, tagged)).status).to.equal(200);
+    expect((await browse(`/instances/${people.id}`, tagged)).status).to.equal(200);
     await service.call('/elements');
     await until(async () => (await pathsOf('/activity')).includes('/elements/api-v2/elements'));
   });
@@ -52,12 +52,12 @@ describe('what the console reads to show itself', () => {
     expect(rest).to.include.members([
       '/elements/api-v2/elements/nothing',
       '/elements/api-v2/employees/105',
-      `/elements/api-v2/instances/${instanceId}`,
+      `/elements/api-v2/instances/${people.id}`,
       '/elements/api-v2/elements',
     ]);
     expect(rest).not.to.include('/elements/api-v2/hubs');
-    expect(await pathsOf(`/instances/${instanceId}/activity`)).to.include('/elements/api-v2/bulk/jobs');
-    const ofInstance = await pathsOf(`/instances/${instanceId}/activity`, WITHOUT);
+    expect(await pathsOf(`/instances/${people.id}/activity`)).to.include('/elements/api-v2/bulk/jobs');
+    const ofInstance = await pathsOf(`/instances/${people.id}/activity`, WITHOUT);
     expect(ofInstance).to.include('/elements/api-v2/employees/105').and.not.include('/elements/api-v2/bulk/jobs');
     expect(await pathsOf('/usage', WITHOUT)).not.to.include('/elements/api-v2/hubs');
   });

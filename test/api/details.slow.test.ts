@@ -9,7 +9,7 @@ describe('what an answer says beside its words', () => {
   const service = useSharedApp();
   const shop = useInstance(service, 'odata', SHOP);
   const people = useInstance(service, 'bamboohr', BAMBOOHR);
-  const get = (path: string) => service.call(path, { token: shop.token });
+  const get = (path: string) => shop.call(path);
 
   it('is which instance it is about, on refusals too', async () => {
     for (const path of ['/Products/1', '/Nothing', '/Products?limit=1', '/Products?where=x', '/hubs/crm/Products']) {
@@ -84,7 +84,7 @@ describe('what an answer says beside its words', () => {
 
   it('is a place in the body where what others take in the path or the query stands in the body', async () => {
     const explain = { objectName: 'Prodcts', where: 'Id = 1' };
-    const unknown = await service.send('POST', '/query/explain', explain, { token: shop.token });
+    const unknown = await shop.send('POST', '/query/explain', explain);
     expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Prodcts'\./);
     expect(unknown.body.details).to.deep.equal([
       { path: '/body/objectName', message: "Unknown object 'Prodcts'. Did you mean 'Products'?", nearest: 'Products' },

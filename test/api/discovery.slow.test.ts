@@ -73,7 +73,7 @@ describe('discovery', () => {
   });
 
   it('lists the objects of an instance', async () => {
-    const { body, headers } = await service.call('/objects?details=true', { token: people.token });
+    const { body, headers } = await people.call('/objects?details=true');
     expect(body[0]).to.deep.equal({
       name: 'employees',
       nativeName: 'employee',
@@ -97,11 +97,11 @@ describe('discovery', () => {
 
   it('names the field that identifies a record alike in the list, the metadata and the records', async () => {
     const expected = { Countries: 'Code', Customers: 'Id', OrderLines: 'id', Orders: 'Code', Products: 'Id' };
-    const body = await service.get('/objects?details=true', { token: shop.token });
+    const body = await shop.get('/objects?details=true');
     const listed = body.map(({ name, identifier }: Named & { identifier: string }) => [name, identifier]);
     expect(Object.fromEntries(listed)).to.deep.equal(expected);
     for (const [name, identifier] of Object.entries(expected)) {
-      const metadata = await service.get(`/objects/${name}/metadata`, { token: shop.token });
+      const metadata = await shop.get(`/objects/${name}/metadata`);
       expect(metadata.identifier, name).to.equal(identifier);
       const marked = metadata.fields.filter((field: { identifier?: boolean }) => field.identifier === true);
       expect(pluck(marked, 'name')).to.deep.equal([identifier]);
@@ -124,11 +124,11 @@ describe('discovery', () => {
 
   it('lists plain names unless asked for more, as Elements-Version: Hydrogen did', async () => {
     for (const path of ['/objects', '/hubs/general/objects']) {
-      const detailed = await service.call(`${path}?details=true`, { token: shop.token });
-      const helium = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Helium' } });
+      const detailed = await shop.call(`${path}?details=true`);
+      const helium = await shop.call(path, { headers: { 'elements-version': 'Helium' } });
       expect(helium.body).to.deep.equal(detailed.body);
-      const names = await service.call(path, { token: shop.token });
-      const hydrogen = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Hydrogen' } });
+      const names = await shop.call(path);
+      const hydrogen = await shop.call(path, { headers: { 'elements-version': 'Hydrogen' } });
       expect(hydrogen.body).to.deep.equal(names.body);
       expect(names.body).to.deep.equal(pluck(detailed.body, 'name'));
       expect(names.body).to.have.members(['Countries', 'Customers', 'OrderLines', 'Orders', 'Products']);
@@ -136,15 +136,15 @@ describe('discovery', () => {
   });
 
   it('says what the records of an object are, where that is known', async () => {
-    const body = await service.get('/objects/employees/metadata', { token: people.token });
+    const body = await people.get('/objects/employees/metadata');
     expect(body.description).to.equal(
       'All employees that the owner of the API key may see, including inactive employees and future hires.',
     );
-    expect(await service.get('/objects/Products/metadata', { token: shop.token })).not.to.have.property('description');
+    expect(await shop.get('/objects/Products/metadata')).not.to.have.property('description');
   });
 
   it('describes the fields of an object', async () => {
-    const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
+    const { body, headers } = await shop.call('/objects/Products/metadata');
     expect(body).to.have.all.keys('name', 'identifier', 'fields', 'children', 'parameters', 'limits');
     expect(body.children).to.deep.equal(['Lines']);
     expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
@@ -171,36 +171,35 @@ describe('discovery', () => {
   });
 
   it('describes what is below a record, as it is listed and filtered there', async () => {
-    const { body, headers } = await service.call('/objects/employees/time-off/metadata', { token: people.token });
+    const { body, headers } = await people.call('/objects/employees/time-off/metadata');
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
     expect(body.name).to.equal('time-off');
-    const [row] = await service.get('/employees/101/time-off', { token: people.token });
+    const [row] = await people.get('/employees/101/time-off');
     expect(pluck(body.fields, 'name')).to.have.members(Object.keys(row));
     const start = body.fields.find(({ name }: Named) => name === 'start');
     expect(start).to.deep.include({
       type: 'date',
       filter: Object.fromEntries(['=', '<', '<=', '>', '>='].map((name) => [name, 'superset'])),
     });
-    const lines = await service.call('/objects/Orders/Lines/metadata', { token: shop.token });
+    const lines = await shop.call('/objects/Orders/Lines/metadata');
     expect(pluck(lines.body.fields, 'name')).to.include.members(['OrderCode', 'Line']);
   });
 
   it('of what is not below a record answers 404 with the nearest name', async () => {
     const message = "'Orders' has no child object 'lines'. Did you mean 'Lines'? It has: Lines.";
     for (const path of ['/objects/Orders/lines/metadata', '/Orders/A-1/lines']) {
-      expectProblem(await service.call(path, { token: shop.token }), 'NOT_FOUND', message);
+      expectProblem(await shop.call(path), 'NOT_FOUND', message);
     }
-    const none = await service.call('/objects/Countries/Lines/metadata', { token: shop.token });
+    const none = await shop.call('/objects/Countries/Lines/metadata');
     expectProblem(none, 'NOT_FOUND', "'Countries' has no child object 'Lines'. It has none.");
-    const unknown = await service.call('/objects/Ordes/Lines/metadata', { token: shop.token });
+    const unknown = await shop.call('/objects/Ordes/Lines/metadata');
     expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Ordes'/);
   });
 
   describe('of Salesforce, which tells what is below the records of one object at a time', () => {
     const ACCOUNT = '0015g0000000001AAA';
     const sales = useInstance(service, 'salesforce', { ...CONNECTED, simulator: true });
-    const call = (path: string, query: Readonly<Record<string, string>> = {}) =>
-      service.call(path, { token: sales.token, query });
+    const call = (path: string, query: Readonly<Record<string, string>> = {}) => sales.call(path, { query });
 
     it('leaves that out of the list, and has it in the metadata', async () => {
       const { body } = await call('/objects', { details: 'true' });
@@ -259,7 +258,7 @@ describe('discovery', () => {
   it('of what is no object answers 404 with the nearest name', async () => {
     const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
     for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
-      const response = await service.call(path, { token: shop.token });
+      const response = await shop.call(path);
       expectProblem(response, 'NOT_FOUND', message);
       expect(response.body.details).to.deep.equal([
         {
@@ -277,8 +276,8 @@ describe('discovery', () => {
         ...['/objects', '/objects/employees/metadata', '/objects/employees/time-off/metadata'],
         ...['/employees?pageSize=3', '/employees/101', '/employees/101/time-off'],
       ]) {
-        const direct = await service.call(path, { token: people.token });
-        const inHub = await service.call(`/hubs/humancapital${path}`, { token: people.token });
+        const direct = await people.call(path);
+        const inHub = await people.call(`/hubs/humancapital${path}`);
         expect(inHub.status, path).to.equal(200);
         expect(inHub.body, path).to.deep.equal(direct.body);
         for (const name of ['elements-returned-count', 'elements-total-count', 'elements-query-pushdown']) {
@@ -316,12 +315,12 @@ describe('discovery', () => {
       ];
       for (const hub of ['humancapital', 'nowhere', 'General', '__proto__']) {
         for (const [method, path, body] of requests) {
-          const response = await service.send(method, `/hubs/${hub}${path}`, body, { token: shop.token });
+          const response = await shop.send(method, `/hubs/${hub}${path}`, body);
           const message = `The element of this instance is in the hub 'general', not '${hub}'.`;
           expectProblem(response, 'NOT_FOUND', message);
         }
       }
-      expect((await service.get('/Products/1', { token: shop.token })).Name).to.equal("O'Neil's guide");
+      expect((await shop.get('/Products/1')).Name).to.equal("O'Neil's guide");
     });
   });
 });

@@ -128,8 +128,7 @@ describe('numbers', () => {
 
     it('tell requests with one Idempotency-Key apart, and are in the answer to the repeated one', async () => {
       const post = (views: string) =>
-        service.send('POST', '/Products', `{"Name":"numbers","Views":${views}}`, {
-          token: shop.token,
+        shop.send('POST', '/Products', `{"Name":"numbers","Views":${views}}`, {
           headers: { 'idempotency-key': 'exact-numbers' },
         });
       const first = await post(LARGE);

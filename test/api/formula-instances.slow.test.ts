@@ -4,6 +4,7 @@ import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
 import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
@@ -17,11 +18,7 @@ describe('formula instances', () => {
   const service = useSharedApp();
   const { get, send, change } = service;
   const tenants = useTenants(service);
-  let shopId: number;
-
-  before(async () => {
-    ({ id: shopId } = await service.createInstance('odata', SHOP));
-  });
+  const shop = useInstance(service, 'odata', SHOP);
 
   const createFormula = (more: object = {}) =>
     change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
@@ -66,24 +63,24 @@ describe('formula instances', () => {
       'notification.webhook.url': '127.0.0.1:9/formulas, http://127.0.0.1:9/other',
       'formula.instance.time.to.live': 3600,
     };
-    const body = { name: 'Acme', configuration: { crm: shopId, objectName: 'contacts', count: 12 }, settings };
+    const body = { name: 'Acme', configuration: { crm: shop.id, objectName: 'contacts', count: 12 }, settings };
     const { id, createdDate, updatedDate, warnings, ...instance } = await change('POST', path, body);
     expect(instance).to.deep.equal({
       name: 'Acme',
       active: true,
       formula: { id: formula.id, active: true, debugLoggingEnabled: true, singleThreaded: false },
       settings,
-      configuration: { crm: String(shopId), objectName: 'contacts', count: '12' },
+      configuration: { crm: String(shop.id), objectName: 'contacts', count: '12' },
     });
     expect(warnings).to.deep.equal([
-      `Element instance ${shopId} has no events enabled, so no event starts this formula instance. Set event.notification.enabled.`,
+      `Element instance ${shop.id} has no events enabled, so no event starts this formula instance. Set event.notification.enabled.`,
     ]);
     const whole = { id, createdDate, updatedDate, warnings, ...instance };
     expect(await get(`${path}/${id}`)).to.deep.equal(whole);
     expect(await get(`/formulas/instances/${id}`)).to.deep.equal(whole);
     expect(await get(path)).to.deep.equal([whole]);
     const row = await rowOf(id);
-    expect(row.element_instance_ids.map(Number)).to.deep.equal([shopId]);
+    expect(row.element_instance_ids.map(Number)).to.deep.equal([shop.id]);
     expect((await expiryOf(id)) - row.created_at.getTime()).to.be.within(3_590_000, 3_610_000);
 
     // The contract's list, with its members and no other.
@@ -160,7 +157,7 @@ describe('formula instances', () => {
     const formula = await createFormula({ name: 'listing' });
     const path = `/formulas/${formula.id}/instances`;
     const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
-    const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shopId } });
+    const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shop.id } });
     const list = async (query: Record<string, string | number>) =>
       idsOf(await service.get('/formulas/instances', { query }));
     expect(await list({ searchText: 'SEARCHED' })).to.deep.equal([one.id]);
@@ -168,7 +165,7 @@ describe('formula instances', () => {
     expect(await list({ searchText: 'bambooHR' })).to.deep.equal([one.id]);
     expect(await list({ searchText: '%' })).to.deep.equal([]);
     expect(await list({ elementInstanceId: otherId })).to.deep.equal([one.id]);
-    expect(await list({ elementInstanceId: shopId, includeInactive: 'true' }))
+    expect(await list({ elementInstanceId: shop.id, includeInactive: 'true' }))
       .to.include(two.id)
       .and.not.include(one.id);
     expect(await list({ elementInstanceId: 999_999_999 })).to.deep.equal([]);
@@ -210,7 +207,7 @@ describe('formula instances', () => {
         expect(await refused({ crm, text: 'a' })).to.deep.equal({
           'body.configuration.crm': `body.configuration.crm must be the id of an element instance of the account; '${crm}' is none.`,
         });
-      expect(await refused({ crm: shopId, text: { a: 1 } })).to.deep.equal({
+      expect(await refused({ crm: shop.id, text: { a: 1 } })).to.deep.equal({
         'body.configuration.text': 'body.configuration.text must be a text, a number, true or false.',
       });
       expectProblem(await send('POST', `/formulas/${id}/instances`, {}), 'REQUEST_INVALID');
@@ -229,7 +226,7 @@ describe('formula instances', () => {
       expect(bodyOf(renamed).name).to.equal('renamed');
       const ofStranger = { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] };
       const { id: strangeId } = await tenants.stranger.change('POST', '/formulas', ofStranger);
-      const named = { name: 'foreign', configuration: { crm: shopId } };
+      const named = { name: 'foreign', configuration: { crm: shop.id } };
       const foreign = await tenants.stranger.send('POST', `/formulas/${strangeId}/instances`, named);
       expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
     });
@@ -309,7 +306,7 @@ describe('formula instances', () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}`;
     for (const name of ['one', 'two'])
-      await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
+      await change('POST', `${path}/instances`, { name, configuration: { crm: shop.id } });
     expectProblem(await send('DELETE', path), 'CONFLICT', `Formula ${formula.id} has 2 instances. Delete them first.`);
     const [variable] = formula.configuration;
     const message = `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`;
@@ -319,11 +316,14 @@ describe('formula instances', () => {
   it('keep their values when a variable gets another key', async () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}`;
-    const { id } = await change('POST', `${path}/instances`, { name: 'moved', configuration: { x: 'y', crm: shopId } });
+    const { id } = await change('POST', `${path}/instances`, {
+      name: 'moved',
+      configuration: { x: 'y', crm: shop.id },
+    });
     const [variable] = formula.configuration;
     await change('PUT', `${path}/configuration/${variable.id}`, { ...variable, key: 'source' });
-    expect((await get(`/formulas/instances/${id}`)).configuration).to.deep.equal({ x: 'y', source: String(shopId) });
-    expect((await rowOf(id)).element_instance_ids.map(Number)).to.deep.equal([shopId]);
+    expect((await get(`/formulas/instances/${id}`)).configuration).to.deep.equal({ x: 'y', source: String(shop.id) });
+    expect((await rowOf(id)).element_instance_ids.map(Number)).to.deep.equal([shop.id]);
   });
 
   it('are due while formula and instance are active and the trigger is a schedule', async () => {
@@ -379,7 +379,7 @@ describe('formula instances', () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}/instances`;
     const doomed = await change('POST', path, { name: 'doomed', configuration: { crm: doomedId } });
-    const safe = await change('POST', path, { name: 'safe', configuration: { crm: shopId } });
+    const safe = await change('POST', path, { name: 'safe', configuration: { crm: shop.id } });
     await change('DELETE', `/instances/${doomedId}`);
     const after = await get(`/formulas/instances/${doomed.id}`);
     expect(after.active).to.equal(false);
@@ -389,7 +389,7 @@ describe('formula instances', () => {
     expect((await get(`/formulas/instances/${safe.id}`)).active).to.equal(true);
     const message = `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`;
     expectProblem(await send('PUT', `${path}/${doomed.id}/active`), 'CONFLICT', message);
-    const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shopId } });
+    const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shop.id } });
     expect(repaired.active).to.equal(true);
   });
 
@@ -419,18 +419,18 @@ describe('formula instances', () => {
   it('are in the audit log without the values of variables', async () => {
     const formula = await createFormula({ configuration: [CRM, { key: 'password' }] });
     const path = `/formulas/${formula.id}/instances`;
-    const { id } = await change('POST', path, { name: 'audited', configuration: { crm: shopId, password: 'hidden' } });
+    const { id } = await change('POST', path, { name: 'audited', configuration: { crm: shop.id, password: 'hidden' } });
     await change('PATCH', `${path}/${id}`, { configuration: { password: 'hidden too' } });
     const [changed, created] = await get('/audit-logs/formula-instances');
     expect(changed).to.deep.include({ action: 'update', target: 'formula-instance' });
     expect(changed.changes).to.deep.equal({ 'configuration.password': { from: '********', to: '********' } });
     expect(created.changes).to.deep.include({
       name: { to: 'audited' },
-      'configuration.crm': { to: String(shopId) },
+      'configuration.crm': { to: String(shop.id) },
       'configuration.password': { to: '********' },
     });
     const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
-    expect((await user.send('POST', path, { name: 'x', configuration: { crm: shopId } })).status).to.equal(200);
+    expect((await user.send('POST', path, { name: 'x', configuration: { crm: shop.id } })).status).to.equal(200);
   });
 
   it('and formulas announce their changes to every account that they concern', async () => {

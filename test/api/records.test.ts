@@ -97,7 +97,7 @@ describe('records', () => {
     expect(lines.body).to.have.length.greaterThan(1);
     for (const line of lines.body) expect(line.ProductId).to.equal(1);
     const query = { where: 'Quantity > 3', fields: 'id,Quantity', orderBy: 'Quantity desc' };
-    const some = await service.call('/Products/1/Lines', { token: shop.token, query });
+    const some = await shop.call('/Products/1/Lines', { query });
     const quantities: number[] = pluck(some.body, 'Quantity');
     const meant: number[] = pluck(lines.body, 'Quantity').filter((quantity: number) => quantity > 3);
     expect(quantities).to.deep.equal(meant.sort((a, b) => b - a));

@@ -24,12 +24,12 @@ describe('files of Slack', () => {
   let files: readonly File[];
 
   before(async () => {
-    const body = await service.get('/files', { token: instance.token, query: { pageSize: 60 } });
+    const body = await instance.get('/files', { query: { pageSize: 60 } });
     files = body;
   });
 
   const download = (id: string, accept = 'application/octet-stream', asBytes = true) =>
-    service.call(`/files/${id}`, { token: instance.token, headers: { accept }, asBytes });
+    instance.call(`/files/${id}`, { headers: { accept }, asBytes });
   const find = (isMeant: (file: File) => boolean) => files.find(isMeant) ?? expect.fail('There is no such file.');
 
   it('have their bytes, type and name', async () => {

@@ -54,7 +54,7 @@ describe('clients of the original API, unchanged', () => {
       const refusal = 'The Element token is not valid, or its instance was deleted.';
       expectProblem(foreign, 'UNAUTHENTICATED', refusal);
       expectProblem(await send('/instances', { method: 'POST', body: newInstance }, 'x'), 'UNAUTHENTICATED', refusal);
-      const { status } = await service.send('POST', '/instances', newInstance, { token: shop.token });
+      const { status } = await shop.send('POST', '/instances', newInstance);
       expect(status).to.equal(401);
       expect(await sent('/instances?pageSize=10')).to.have.length(1);
     });
@@ -68,7 +68,7 @@ describe('clients of the original API, unchanged', () => {
       expect(full.configuration).to.include({ username: 'demo', password: '********' });
       expect(await sent('/instances?searchText=nothing-of-this')).to.deep.equal([]);
       expect(await sent('/instances?tags%5B%5D=')).to.include({ id: shop.id });
-      const { status } = await service.call('/instances?pageSize=1', { token: shop.token });
+      const { status } = await shop.call('/instances?pageSize=1');
       expect(status).to.equal(401);
     });
 

@@ -3,6 +3,7 @@ import { type ApiAnswer, type ApiCall, pluck, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 
@@ -14,12 +15,11 @@ const sumOf = (points: readonly ApiAnswer['body'][], name: string): number =>
 describe('the usage of an account', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
   const others = useTenants(service);
-  let token: string;
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   before(async () => {
-    ({ token } = await service.createInstance('bamboohr', BAMBOOHR));
-    for (let call = 0; call < 3; call++) await service.call('/employees?pageSize=1', { token });
-    await service.call('/employees?where=nothing%3D1', { token });
+    for (let call = 0; call < 3; call++) await people.call('/employees?pageSize=1');
+    await people.call('/employees?where=nothing%3D1');
     await service.call('/nothing');
     // All of that, and what was asked to find out.
     await until(async () => sumOf(await bodyOf('/usage/analytics/activity', DAY), 'count') >= 6);

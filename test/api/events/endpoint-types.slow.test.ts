@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, pluck, useApp } from '../../support/app.ts';
+import { useInstance } from '../support/instances.ts';
 import { SHOP } from '../support/simulated.ts';
 import { useReceiver } from './receiving.ts';
 
@@ -30,10 +31,9 @@ type Record = { readonly [name: string]: unknown };
 describe('filters of endpoints over records', () => {
   const service = useApp({ SIMULATORS_PORT: '0', EGRESS_ALLOW: '127.0.0.1' });
   const receiver = useReceiver();
-  let instance: ApiAnswer['body'];
+  const instance = useInstance(service, 'odata', SHOP);
 
   before(async () => {
-    instance = await service.createInstance('odata', SHOP);
     await service.change('POST', '/organizations/objects/goods/definitions', GOODS);
     await service.change('POST', '/organizations/elements/odata/transformations/goods', OF_PRODUCTS);
   });
@@ -42,7 +42,7 @@ describe('filters of endpoints over records', () => {
     objectName: string,
     query: { readonly where?: string; readonly pageSize: number },
   ): Promise<Record[]> {
-    return service.get(`/${objectName}`, { query, token: instance.token });
+    return instance.get(`/${objectName}`, { query });
   }
 
   /** Returns what a filter says of records, by tests of an endpoint. */
@@ -80,10 +80,7 @@ describe('filters of endpoints over records', () => {
       expect(records).to.have.length(RECORDS);
       const kinds = new Set<boolean>();
       for (const filter of filters) {
-        const { status, body } = await service.call(`/${objectName}`, {
-          query: { where: filter, pageSize: 1_000 },
-          token: instance.token,
-        });
+        const { status, body } = await instance.call(`/${objectName}`, { query: { where: filter, pageSize: 1_000 } });
         // A list rejects a literal that is none of the field's type. Then there is nothing to compare with.
         if (status === 400) continue;
         expect(status, JSON.stringify(body)).to.equal(200);
