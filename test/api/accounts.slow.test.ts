@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type ApiCall, pluck, useSharedApp } from '../support/app.ts';
+import { type ApiCall, type Client, pluck, useSharedApp } from '../support/app.ts';
 import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, type Tenant, updateRows, useTenants, withDatabase } from './support/tenants.ts';
+import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 /** A name that is no id is quoted. */
 const noAccount = (named: string | number) =>
@@ -12,13 +12,11 @@ const NO_PRIVILEGE = (key: string) => new RegExp(`^This needs the privilege ${ke
 describe('accounts', () => {
   const service = useSharedApp();
   const tenants = useTenants(service);
-  let worker: Tenant;
+  let worker: Client;
   before(async () => {
     worker = await createUser(service, { accountId: tenants.sibling.accountId, name: 'worker', role: 'default-user' });
   });
 
-  const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
-    service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });
   const create = async (body: object) => await service.change('POST', '/accounts', body);
   const setFirst = (active: boolean) => updateRows(service, 'app_user', { id: service.userId }, { active });
   const names = ({ body }: { readonly body: readonly { readonly externalId: string }[] }) =>
@@ -49,7 +47,7 @@ describe('accounts', () => {
       const message = "An account with the external id 'once' already exists in the organization.";
       expectProblem(again, 'CONFLICT', message);
       expect(faultsOf(again)).to.deep.equal({ 'body.externalId': message });
-      const elsewhere = await as(tenants.stranger, '/accounts', { method: 'POST', body: { externalId: 'once' } });
+      const elsewhere = await tenants.stranger.send('POST', '/accounts', { externalId: 'once' });
       expect(elsewhere.status).to.equal(200);
       const call = { method: 'POST', body: { externalId: 'keyed' }, headers: { 'idempotency-key': 'an-account' } };
       const [first, second] = [await service.call('/accounts', call), await service.call('/accounts', call)];
@@ -131,7 +129,7 @@ describe('accounts', () => {
       expect(await find("createdDate < '2020-01-01T00:00:00Z'")).to.deep.equal([]);
       expectProblem(await service.call('/accounts', { query: { where: 'organization_id = 2' } }), 'WHERE_INVALID');
       expectProblem(
-        await as(tenants.stranger, '/accounts', { query: { ...query, nextPage } }),
+        await tenants.stranger.call('/accounts', { query: { ...query, nextPage } }),
         'REQUEST_INVALID',
         /^nextPage does not belong to this listing/,
       );
@@ -140,9 +138,9 @@ describe('accounts', () => {
     it('by others of the organization than its administrators as far as they are theirs', async () => {
       const { accountId } = tenants.sibling;
       for (const tenant of [tenants.sibling, worker]) {
-        expect(names(await as(tenant, '/accounts'))).to.deep.equal(['Siblings']);
+        expect(names(await tenant.call('/accounts'))).to.deep.equal(['Siblings']);
         for (const name of [String(accountId), 'Siblings']) {
-          expect((await as(tenant, `/accounts/${name}`)).body).to.include({ id: accountId });
+          expect(await tenant.get(`/accounts/${name}`)).to.include({ id: accountId });
         }
         for (const name of [
           String(service.accountId),
@@ -151,10 +149,10 @@ describe('accounts', () => {
           'Strangers',
           String(tenants.stranger.accountId),
         ]) {
-          expectProblem(await as(tenant, `/accounts/${name}`), 'NOT_FOUND', noAccount(name));
+          expectProblem(await tenant.call(`/accounts/${name}`), 'NOT_FOUND', noAccount(name));
         }
       }
-      const all = names(await as(tenants.stranger, '/accounts'));
+      const all = names(await tenants.stranger.call('/accounts'));
       expect(all).to.include('Strangers').and.not.include('Siblings').and.not.include('default');
     });
   });
@@ -198,8 +196,8 @@ describe('accounts', () => {
     });
 
     it('by their own administrators, who leave the external id to those of the organization', async () => {
-      const patch = (tenant: Tenant, body: object) => as(tenant, '/accounts/Siblings', { method: 'PATCH', body });
-      const read = (await as(tenants.sibling, '/accounts/Siblings')).body;
+      const patch = (tenant: Client, body: object) => tenant.send('PATCH', '/accounts/Siblings', body);
+      const read = await tenants.sibling.get('/accounts/Siblings');
       expect((await patch(tenants.sibling, { ...read, description: 'Ours' })).body).to.include({ description: 'Ours' });
       expectProblem(
         await patch(tenants.sibling, { externalId: 'Mine' }),
@@ -232,7 +230,7 @@ describe('accounts', () => {
       const { id } = await create({ externalId: 'headquarters' });
       const chief = await createUser(service, { accountId: id, name: 'chief', role: 'org-admin' });
       await setFirst(false);
-      const asChief = () => as(chief, `/accounts/${id}`, { method: 'DELETE' });
+      const asChief = () => chief.send('DELETE', `/accounts/${id}`);
       const last = `Account ${id} has the last active user with the role org-admin. Give the role to a user of another account first.`;
       try {
         expectProblem(await asChief(), 'CONFLICT', last);
@@ -240,7 +238,7 @@ describe('accounts', () => {
         await setFirst(true);
       }
       expect((await asChief()).status).to.equal(200);
-      expectProblem(await as(chief, '/accounts'), 'UNAUTHENTICATED');
+      expectProblem(await chief.call('/accounts'), 'UNAUTHENTICATED');
     });
   });
 
@@ -252,7 +250,7 @@ describe('accounts', () => {
     ] as const;
     await setFirst(false);
     try {
-      const remove = (chief: Tenant, name: string) => as(chief, `/accounts/${name}`, { method: 'DELETE' });
+      const remove = (chief: Client, name: string) => chief.send('DELETE', `/accounts/${name}`);
       const answers = await Promise.all([remove(chiefs[0], 'other'), remove(chiefs[1], 'one')]);
       const statuses = answers.map(({ status }) => status).sort();
       // The other one came too late to be somebody, or has the last administrator.

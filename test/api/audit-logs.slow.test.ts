@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { assert, asyncProperty, constantFrom, record, integer as wholeNumber } from 'fast-check';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, type Client, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { rowsOf } from './support/pages.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, type Tenant, updateRows, useTenants, withDatabase } from './support/tenants.ts';
+import { updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 interface Entry {
   readonly id: number;
@@ -52,9 +52,6 @@ describe('reading the audit log', function reading() {
       await knex('user_role').where({ account_id: 1, role: 'admin' }).update({ role: 'default-user' });
     });
   });
-
-  const asTenant = (tenant: Tenant, path: string, { headers, ...call }: ApiCall = {}) =>
-    service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...headers } });
 
   async function read(query: ApiCall['query'] = {}, path = '/audit-logs', headers = {}): Promise<readonly Entry[]> {
     const body = await service.get(path, { query: { pageSize: 5000, ...query }, headers });
@@ -194,9 +191,8 @@ describe('reading the audit log', function reading() {
 
   it('shows an account to those who may see its log, and nothing of another one', async () => {
     const { sibling, stranger } = tenants;
-    const own = async (tenant: Tenant, query: ApiCall['query'] = {}) => {
-      const { status, body } = await asTenant(tenant, '/audit-logs', { query: { pageSize: 5000, ...query } });
-      expect(status).to.equal(200);
+    const own = async (tenant: Client, query: ApiCall['query'] = {}) => {
+      const body = await tenant.get('/audit-logs', { query: { pageSize: 5000, ...query } });
       return body as readonly Entry[];
     };
     expect(accountsOf(await own(sibling))).to.deep.equal([sibling.accountId]);
@@ -219,14 +215,14 @@ describe('reading the audit log', function reading() {
       const message = `There is no account ${named === 'Siblings' ? "'Siblings'" : named}.`;
       const query = { accountId: named };
       for (const path of ['/audit-logs', '/audit-logs/users', '/audit-logs/element-instances/100'])
-        expectProblem(await asTenant(tenant, path, { query }), 'NOT_FOUND', message);
+        expectProblem(await tenant.call(path, { query }), 'NOT_FOUND', message);
       const headers = { 'elements-account-id': named };
-      expectProblem(await asTenant(tenant, '/audit-logs', { headers }), 'NOT_FOUND', message);
+      expectProblem(await tenant.call('/audit-logs', { headers }), 'NOT_FOUND', message);
     }
     for (const tenant of [sibling, stranger]) {
       for (const id of [100, shopId])
         expectProblem(
-          await asTenant(tenant, `/audit-logs/element-instances/${id}`),
+          await tenant.call(`/audit-logs/element-instances/${id}`),
           'NOT_FOUND',
           `There is no instance ${id}.`,
         );
@@ -239,7 +235,7 @@ describe('reading the audit log', function reading() {
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
     expect((await service.call('/audit-logs', { query: { nextPage } })).status).to.equal(200);
     for (const tenant of [sibling, stranger])
-      expectProblem(await asTenant(tenant, '/audit-logs', { query: { nextPage } }), 'REQUEST_INVALID');
+      expectProblem(await tenant.call('/audit-logs', { query: { nextPage } }), 'REQUEST_INVALID');
     for (const query of [{ userId: 1 }, { accountId: 1 }, { where: 'id > 0' }, { from: '2020-01-01T00:00:00Z' }])
       expectProblem(await service.call('/audit-logs', { query: { ...query, nextPage } }), 'REQUEST_INVALID');
     for (const path of ['/audit-logs/users', '/audit-logs/elements/odata', '/audit-logs/element-instances/100'])
@@ -249,7 +245,7 @@ describe('reading the audit log', function reading() {
   it('needs one of two privileges, and names them', async () => {
     for (const path of ['/audit-logs', '/audit-logs/authentication', `/audit-logs/element-instances/${shopId}`])
       expectProblem(
-        await asTenant(tenants.colleague, path),
+        await tenants.colleague.call(path),
         'FORBIDDEN',
         'This needs the privilege viewOrganizationLogs (View logs of the organization) or viewAccountLogs (View logs of the account), and none of your roles has it. Ask an administrator of the organization.',
       );
