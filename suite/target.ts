@@ -3,7 +3,7 @@ import {
   type ApiAnswer,
   type ApiCall,
   type AppOverrides,
-  createInstanceBy,
+  clientOf,
   startTestApp,
   type TestApp,
 } from '../test/support/app.ts';
@@ -66,7 +66,7 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
     const settings = { ...configuration, ...(provider !== undefined && { simulator: true }) };
     const { logged, databaseUrl } = service;
     const ask: TestApp['call'] = async (path, input) => withReason(await service.call(path, input), logged);
-    const { token } = await createInstanceBy(ask)(connector.key, settings);
+    const { token } = await clientOf(ask).createInstance(connector.key, settings);
     const options = simulatorsUrl === undefined ? {} : { simulatorsUrl };
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
     const problems: string[] = [];

@@ -19,17 +19,14 @@ describe('access keys as canaries', function canaries() {
 
   before('keys that were used rightly and wrongly', async () => {
     const shop = await service.createInstance('odata', SHOP);
-    await service.call(`/instances/${shop.id}/trace-logging`, { method: 'PUT' });
+    await service.send('PUT', `/instances/${shop.id}/trace-logging`);
     const repeated = { 'idempotency-key': 'the-same-key-twice' };
     const scope = { instances: [shop.id], access: 'write', allow: ['passthrough', 'bulk', 'federated'] };
     const created = await createKey(service, scope, repeated);
     expect((await createKey(service, scope, repeated)).key).to.equal(created.key);
-    const rotated = await service.call(`/keys/${created.id}/rotate`, {
-      method: 'POST',
-      body: { overlapSeconds: 3600 },
-    });
+    const rotated = await service.send('POST', `/keys/${created.id}/rotate`, { overlapSeconds: 3600 });
     const deleted = await createKey(service);
-    await service.call(`/keys/${deleted.id}`, { method: 'DELETE' });
+    await service.send('DELETE', `/keys/${deleted.id}`);
     const never = deleted.key.replace(/.{4}$/, '0000');
     keys.push(created.key, rotated.body.key, deleted.key, never);
 
@@ -82,16 +79,16 @@ describe('access keys as canaries', function canaries() {
 
   it('leave their name in the activity', async () => {
     const where = "keyName = 'Test' AND operation = 'listFederatedRecords'";
-    const { body } = await service.call('/activity', { query: { where } });
+    const body = await service.get('/activity', { query: { where } });
     expect(body.length).to.be.above(0);
-    const [{ id }] = (await service.call('/keys')).body;
+    const [{ id }] = await service.get('/keys');
     expect(body[0]).to.include({ keyId: id, keyName: 'Test', userId: service.userId });
-    const [own] = (await service.call('/activity', { query: { where: "operation = 'createAccessKey'" } })).body;
+    const [own] = await service.get('/activity', { query: { where: "operation = 'createAccessKey'" } });
     expect(own).to.not.have.any.keys('keyId', 'keyName');
   });
 
   it('leave entries in the audit log that name the key by its id', async () => {
-    const { body } = await service.call('/audit-logs/authentication', { query: { pageSize: 1000 } });
+    const body = await service.get('/audit-logs/authentication', { query: { pageSize: 1000 } });
     const entries: readonly {
       readonly target: string;
       readonly action: string;

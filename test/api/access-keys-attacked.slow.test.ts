@@ -2,26 +2,21 @@ import { request as sendRaw } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { DEMO_CONFIGURATION } from '../../connectors/servicenow/simulator.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows, withDatabase } from './support/tenants.ts';
 
 const REFUSAL = 'The access key is not valid: it was deleted or has expired, or its user may no longer use it.';
 
 describe('attacks with access keys', function attacks() {
   this.timeout(60_000);
   const service = useApp({ RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' });
-  let shop: ApiAnswer['body'];
-  let people: ApiAnswer['body'];
-  let desk: ApiAnswer['body'];
-
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-    desk = await service.createInstance('servicenow', { ...DEMO_CONFIGURATION, simulator: true });
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
+  const desk = useInstance(service, 'servicenow', { ...DEMO_CONFIGURATION, simulator: true });
 
   /** Sends a path as it is, which `fetch` would normalise. */
   const send = (path: string, key: string, method = 'GET', headers: Record<string, string> = {}) =>
@@ -116,7 +111,7 @@ describe('attacks with access keys', function attacks() {
 
   describe('by a mapping', () => {
     it('a key for a mapped object does not reach the object behind it, nor the other way round', async () => {
-      const post = (path: string, body: unknown) => service.call(path, { method: 'POST', body });
+      const post = (path: string, body: unknown) => service.send('POST', path, body);
       await post(`/instances/${shop.id}/objects/goods/definitions`, { fields: [{ path: 'title', type: 'string' }] });
       await post(`/instances/${shop.id}/transformations/goods`, {
         vendorName: 'Products',
@@ -128,7 +123,7 @@ describe('attacks with access keys', function attacks() {
       expectProblem(await mapped('/Products'), 'FORBIDDEN', /scope objects/);
       const own = withKey(service, (await createKey(service, { instances: [shop.id], objects: ['Products'] })).key);
       expectProblem(await own('/goods'), 'FORBIDDEN', /scope objects/);
-      await service.call(`/instances/${shop.id}/transformations/goods`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${shop.id}/transformations/goods`);
     });
   });
 
@@ -208,19 +203,13 @@ describe('attacks with access keys', function attacks() {
   });
 
   it('a formula as a resource is out of the reach of every key', async () => {
-    const formula = await service.call('/formulas', {
-      method: 'POST',
-      body: {
-        ...{ name: 'As a resource', method: 'GET', uri: '/secret-sync' },
-        triggers: [{ type: 'manual', onSuccess: ['end'] }],
-        steps: [{ name: 'end', type: 'script', properties: { body: 'done({});' } }],
-      },
+    const formula = await service.send('POST', '/formulas', {
+      ...{ name: 'As a resource', method: 'GET', uri: '/secret-sync' },
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ name: 'end', type: 'script', properties: { body: 'done({});' } }],
     });
     expect(formula.status, JSON.stringify(formula.body)).to.equal(200);
-    const instance = await service.call(`/formulas/${formula.body.id}/instances`, {
-      method: 'POST',
-      body: { name: 'x' },
-    });
+    const instance = await service.send('POST', `/formulas/${formula.body.id}/instances`, { name: 'x' });
     expect(instance.status, JSON.stringify(instance.body)).to.equal(200);
     const scope = { access: 'write', allow: ['passthrough', 'bulk', 'federated'] };
     const headers = { 'elements-formula-instance-id': String(instance.body.id) };
@@ -239,7 +228,7 @@ describe('attacks with access keys', function attacks() {
     it('a key ends at its expiry, however often it was used just before', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id], expiresIn: 60 });
       const ends = new Date(Date.now() + 1000);
-      await withDatabase(service, (knex) => knex('access_key').where({ id }).update({ expires_at: ends }));
+      await updateRows(service, 'access_key', { id }, { expires_at: ends });
       const call = withKey(service, key);
       expect((await call('/keys/me')).status).to.equal(200);
       const endMs = Date.now() + 10_000;
@@ -251,7 +240,7 @@ describe('attacks with access keys', function attacks() {
 
     it('a secret ends with its overlap, and a deletion beside requests leaves none of them valid', async () => {
       const { id, key: first } = await createKey(service, { instances: [shop.id] });
-      const rotated = await service.call(`/keys/${id}/rotate`, { method: 'POST', body: { overlapSeconds: 1 } });
+      const rotated = await service.send('POST', `/keys/${id}/rotate`, { overlapSeconds: 1 });
       const second = rotated.body.key;
       expect((await withKey(service, first)('/keys/me')).status).to.equal(200);
       const endMs = Date.now() + 10_000;
@@ -272,7 +261,7 @@ describe('attacks with access keys', function attacks() {
         }
       };
       const remove = async () => {
-        await service.call(`/keys/${id}`, { method: 'DELETE' });
+        await service.send('DELETE', `/keys/${id}`);
         isDeleted = true;
       };
       await Promise.all([use(), use(), remove(), use()]);
@@ -282,31 +271,31 @@ describe('attacks with access keys', function attacks() {
 
     it('two rotations at once leave two new secrets, and each is shown once', async () => {
       const { id } = await createKey(service, { instances: [shop.id] });
-      const rotate = () => service.call(`/keys/${id}/rotate`, { method: 'POST', body: { overlapSeconds: 60 } });
+      const rotate = () => service.send('POST', `/keys/${id}/rotate`, { overlapSeconds: 60 });
       const keys = (await Promise.all([rotate(), rotate()])).map(({ body }) => body.key);
       expect(new Set(keys).size).to.equal(2);
       for (const key of keys) expect((await withKey(service, key)('/keys/me')).status).to.equal(200);
-      expect((await service.call(`/keys/${id}`)).body.validKeys).to.have.length(3);
+      expect((await service.get(`/keys/${id}`)).validKeys).to.have.length(3);
     });
   });
 
   describe('by rights that its user has lost', () => {
     it('a key ends with the home account of its user, in every account', async () => {
-      const home = (await service.call('/accounts', { method: 'POST', body: { externalId: 'home' } })).body;
+      const home = await service.change('POST', '/accounts', { externalId: 'home' });
       const manager = await createUser(service, { accountId: home.id, name: 'wanderer', role: 'org-admin' });
       const headers = { ...authorizationOf(manager), 'elements-account-id': String(service.accountId) };
       const { key } = await createKey(service, { instances: [shop.id] }, headers);
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
-      expect((await service.call(`/accounts/${home.id}`, { method: 'DELETE' })).status).to.equal(200);
+      expect((await service.send('DELETE', `/accounts/${home.id}`)).status).to.equal(200);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', REFUSAL);
     });
 
     it('a key ends with its account', async () => {
-      const account = (await service.call('/accounts', { method: 'POST', body: { externalId: 'to-end' } })).body;
+      const account = await service.change('POST', '/accounts', { externalId: 'to-end' });
       const headers = { 'elements-account-id': String(account.id) };
       const { key } = await createKey(service, {}, headers);
       expect((await withKey(service, key)('/keys/me')).status).to.equal(200);
-      expect((await service.call(`/accounts/${account.id}`, { method: 'DELETE' })).status).to.equal(200);
+      expect((await service.send('DELETE', `/accounts/${account.id}`)).status).to.equal(200);
       expectProblem(await withKey(service, key)('/keys/me'), 'UNAUTHENTICATED', REFUSAL);
     });
 
@@ -314,9 +303,9 @@ describe('attacks with access keys', function attacks() {
       const tagged = await service.createInstance('odata', SHOP, { tags: ['blue'] });
       const call = withKey(service, (await createKey(service, { tags: ['blue'] })).key, tagged.id);
       expect((await call('/Orders')).status).to.equal(200);
-      await service.call(`/instances/${tagged.id}`, { method: 'PATCH', body: { tags: ['red'] } });
+      await service.send('PATCH', `/instances/${tagged.id}`, { tags: ['red'] });
       expectProblem(await call('/Orders'), 'FORBIDDEN', /scope tags/);
-      await service.call(`/instances/${tagged.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${tagged.id}`);
     });
   });
 

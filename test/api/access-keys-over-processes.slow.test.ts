@@ -34,7 +34,7 @@ describe('access keys over two processes', function overProcesses() {
   it('ends everywhere when it is deleted', async () => {
     const { id: shop } = await newShop();
     const { id, key } = await createKey(one, { instances: [shop] });
-    await expectEnd(key, () => one.call(`/keys/${id}`, { method: 'DELETE' }), NOT_VALID);
+    await expectEnd(key, () => one.send('DELETE', `/keys/${id}`), NOT_VALID);
   });
 
   it('ends everywhere when it is rotated without an overlap', async () => {
@@ -58,7 +58,7 @@ describe('access keys over two processes', function overProcesses() {
     };
     const hammers = [hammer(one), hammer(other)];
     for (let count = 1; count < 5; count++) {
-      const { body } = await one.call(`/keys/${created.id}/rotate`, { method: 'POST', body: { overlapSeconds: 600 } });
+      const body = await one.change('POST', `/keys/${created.id}/rotate`, { overlapSeconds: 600 });
       valid.push(body.key);
     }
     isOver = true;
@@ -70,14 +70,14 @@ describe('access keys over two processes', function overProcesses() {
     const { id: shop } = await newShop();
     const maker = await createUser(one, { accountId: one.accountId, name: 'maker', role: 'default-user' });
     const { key } = await createKey(one, { instances: [shop] }, authorizationOf(maker));
-    const deactivate = () => one.call(`/users/${maker.id}`, { method: 'PATCH', body: { active: false } });
+    const deactivate = () => one.send('PATCH', `/users/${maker.id}`, { active: false });
     await expectEnd(key, deactivate, NOT_VALID);
   });
 
   it('ends everywhere when its instance is deleted', async () => {
     const { id } = await newShop();
     const { key } = await createKey(one, { instances: [id] });
-    const remove = () => one.call(`/instances/${id}`, { method: 'DELETE' });
+    const remove = () => one.send('DELETE', `/instances/${id}`);
     await expectEnd(key, remove, /^The instance of this access key was deleted\.$/);
   });
 });

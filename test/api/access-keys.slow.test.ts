@@ -1,21 +1,17 @@
 import { expect } from 'chai';
 import { isKeyText } from '../../src/accounts/access-keys/key-text.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { createKey, withKey } from './support/access-keys.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows } from './support/tenants.ts';
 
 describe('access keys', function accessKeys() {
   this.timeout(60_000);
   const service = useApp();
-  let shop: ApiAnswer['body'];
-  let people: ApiAnswer['body'];
-
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP, { tags: ['acme', 'shop'] });
-    people = await service.createInstance('bamboohr', BAMBOOHR, { tags: ['acme'] });
-  });
+  const shop = useInstance(service, 'odata', SHOP, { tags: ['acme', 'shop'] });
+  const people = useInstance(service, 'bamboohr', BAMBOOHR, { tags: ['acme'] });
 
   const refusal = 'The access key is not valid: it was deleted or has expired, or its user may no longer use it.';
   const lacks = (scope: string) => new RegExp(`This needs the scope ${scope}, which the access key lacks\\.`);
@@ -26,22 +22,20 @@ describe('access keys', function accessKeys() {
       expect(isKeyText(created.key)).to.equal(true);
       const masked = `ck_…${created.key.slice(-4)}`;
       const { key: _, ...rest } = created;
-      const shown = (await service.call(`/keys/${created.id}`)).body;
+      const shown = await service.get(`/keys/${created.id}`);
       expect(shown).to.deep.equal({ ...rest, key: masked });
       expect(shown).to.deep.include({ name: 'Nightly report', access: 'read', allow: [], instances: [shop.id] });
-      expect(shown.validKeys.map(({ key }: { key: string }) => key)).to.deep.equal([masked]);
+      expect(pluck(shown.validKeys, 'key')).to.deep.equal([masked]);
       expect(new Date(shown.expiresDate).getTime() - new Date(shown.createdDate).getTime()).to.equal(3_600_000);
       const listed = await service.call('/keys', { query: { where: `lastFour = '${created.key.slice(-4)}'` } });
-      expect(listed.body.map(({ id }: { id: number }) => id)).to.include(created.id);
+      expect(pluck(listed.body, 'id')).to.include(created.id);
       expect(JSON.stringify(listed.body)).to.not.contain(created.key);
     });
 
     it('names every instance and element that does not exist, and what cannot be combined', async () => {
       const scope = { instances: [shop.id, 999], elementKeys: ['odat'], objects: ['Orders'], allow: ['bulk'] };
       const body = { name: 'Test', access: 'read', ...scope };
-      const response = await service.call('/keys', { method: 'POST', body });
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
+      expectFaults(await service.send('POST', '/keys', body), {
         'body.instances.1': 'There is no instance 999.',
         'body.elementKeys.0': "There is no element 'odat'. Did you mean 'odata'?",
         'body.allow.0': 'A key with objects cannot have bulk, which reaches every object. Leave out one of them.',
@@ -50,7 +44,7 @@ describe('access keys', function accessKeys() {
 
     it('does not take an instance of another account', async () => {
       const { id } = await service.createInstance('bamboohr', BAMBOOHR);
-      const account = (await service.call('/accounts', { method: 'POST', body: { externalId: 'elsewhere' } })).body;
+      const account = await service.change('POST', '/accounts', { externalId: 'elsewhere' });
       const call = { method: 'POST', body: { name: 'Test', access: 'read', instances: [id] } };
       const response = await service.call('/keys', { ...call, headers: { 'elements-account-id': String(account.id) } });
       expectProblem(response, 'REQUEST_INVALID', `There is no instance ${id}.`);
@@ -105,11 +99,8 @@ describe('access keys', function accessKeys() {
       const call = withKey(service, key);
       expect((await call('/objects')).body).to.deep.equal(['Orders']);
       expect((await call('/Orders')).status).to.equal(200);
-      expectProblem(
-        await call('/Products'),
-        'FORBIDDEN',
-        /^The key does not reach the object 'Products'\. This needs the scope objects/,
-      );
+      const message = /^The key does not reach the object 'Products'\. This needs the scope objects/;
+      expectProblem(await call('/Products'), 'FORBIDDEN', message);
       expectProblem(await call('/objects/Products/metadata'), 'FORBIDDEN', lacks('objects'));
       expectProblem(await call('/instances/events'), 'FORBIDDEN', lacks('objects'));
       const explain = (objectName: string) => call('/query/explain', { method: 'POST', body: { objectName } });
@@ -134,7 +125,7 @@ describe('access keys', function accessKeys() {
       expect(JSON.stringify(ids)).to.not.contain(`:${other.id}`);
       const all = await service.call('/federated/Orders');
       expect(all.body.length).to.equal(2 * response.body.length);
-      await service.call(`/instances/${other.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${other.id}`);
     });
 
     it('learn what the key is', async () => {
@@ -174,23 +165,19 @@ describe('access keys', function accessKeys() {
     it('comes with its deletion', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id] });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
-      expect((await service.call(`/keys/${id}`, { method: 'DELETE' })).body).to.deep.equal({ id });
+      expect(await service.change('DELETE', `/keys/${id}`)).to.deep.equal({ id });
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       expectProblem(await service.call(`/keys/${id}`), 'NOT_FOUND', `There is no key ${id}.`);
     });
 
     it('comes at its expiry, which can be moved', async () => {
       const { id, key } = await createKey(service, { instances: [shop.id], expiresIn: 60 });
-      await withDatabase(service, (knex) =>
-        knex('access_key')
-          .where({ id })
-          .update({ expires_at: new Date(0) }),
-      );
+      await updateRows(service, 'access_key', { id }, { expires_at: new Date(0) });
       // Whatever changes a key makes the process read all of them again.
       const other = await createKey(service);
-      await service.call(`/keys/${other.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/keys/${other.id}`);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
-      const moved = await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Moved', expiresIn: null } });
+      const moved = await service.send('PATCH', `/keys/${id}`, { name: 'Moved', expiresIn: null });
       expect(moved.body).to.not.have.property('expiresDate');
       expect(moved.body).to.include({ name: 'Moved' });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
@@ -200,25 +187,25 @@ describe('access keys', function accessKeys() {
       const { accountId } = service;
       const maker = await createUser(service, { accountId, name: 'maker', role: 'default-user' });
       const { id, key } = await createKey(service, { instances: [shop.id] }, authorizationOf(maker));
-      const activate = (active: boolean) => service.call(`/users/${maker.id}`, { method: 'PATCH', body: { active } });
+      const activate = (active: boolean) => service.send('PATCH', `/users/${maker.id}`, { active });
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
       await activate(false);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       await activate(true);
       expect((await withKey(service, key)('/Orders')).status).to.equal(200);
-      await service.call(`/users/${maker.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/users/${maker.id}`);
       expectProblem(await withKey(service, key)('/Orders'), 'UNAUTHENTICATED', refusal);
       expect((await service.call(`/keys/${id}`)).status).to.equal(404);
     });
 
     it('comes when its user may no longer work in its account', async () => {
-      const account = (await service.call('/accounts', { method: 'POST', body: { externalId: 'of-a-manager' } })).body;
+      const account = await service.change('POST', '/accounts', { externalId: 'of-a-manager' });
       const { accountId } = service;
       const maker = await createUser(service, { accountId, name: 'manager', role: 'org-admin' });
       const headers = { ...authorizationOf(maker), 'elements-account-id': String(account.id) };
       const { key } = await createKey(service, {}, headers);
       expect((await withKey(service, key)('/keys/me')).body).to.include({ accountId: account.id });
-      await service.call(`/users/${maker.id}/roles/org-admin`, { method: 'DELETE' });
+      await service.send('DELETE', `/users/${maker.id}/roles/org-admin`);
       expectProblem(await withKey(service, key)('/keys/me'), 'UNAUTHENTICATED', refusal);
     });
 
@@ -228,12 +215,9 @@ describe('access keys', function accessKeys() {
       const several = await createKey(service, { instances: [id, shop.id] });
       expect((await withKey(service, only.key)('/Orders')).status).to.equal(200);
       expect((await withKey(service, several.key, id)('/Orders')).status).to.equal(200);
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
-      expectProblem(
-        await withKey(service, only.key)('/Orders'),
-        'UNAUTHENTICATED',
-        'The instance of this access key was deleted.',
-      );
+      await service.send('DELETE', `/instances/${id}`);
+      const message = 'The instance of this access key was deleted.';
+      expectProblem(await withKey(service, only.key)('/Orders'), 'UNAUTHENTICATED', message);
       expectProblem(await withKey(service, several.key, id)('/Orders'), 'FORBIDDEN', lacks('instances'));
       expect((await withKey(service, several.key)('/Orders')).status).to.equal(200);
     });
@@ -241,7 +225,7 @@ describe('access keys', function accessKeys() {
 
   describe('rotation', () => {
     const rotate = (id: number, overlapSeconds?: number) =>
-      service.call(`/keys/${id}/rotate`, { method: 'POST', body: { overlapSeconds } });
+      service.send('POST', `/keys/${id}/rotate`, { overlapSeconds });
 
     it('keeps the earlier secret for the overlap, and ends it without one', async () => {
       const { id, key: first } = await createKey(service, { instances: [shop.id] });
@@ -279,30 +263,27 @@ describe('access keys', function accessKeys() {
     const maker = await createUser(service, { accountId, name: 'owner', role: 'default-user' });
     const { id } = await createKey(service);
     const own = await createKey(service, {}, authorizationOf(maker));
-    const headers = authorizationOf(maker);
-    const idsOf = ({ body }: ApiAnswer) => body.map((key: { id: number }) => key.id);
-    expect(idsOf(await service.call('/keys', { headers }))).to.deep.equal([own.id]);
+    const idsOf = ({ body }: ApiAnswer) => pluck(body, 'id');
+    expect(idsOf(await maker.call('/keys'))).to.deep.equal([own.id]);
     expect(idsOf(await service.call('/keys'))).to.include.members([id, own.id]);
     for (const method of ['GET', 'DELETE'])
-      expectProblem(await service.call(`/keys/${id}`, { method, headers }), 'NOT_FOUND', `There is no key ${id}.`);
-    expect((await service.call(`/keys/${own.id}`, { method: 'DELETE' })).status).to.equal(200);
+      expectProblem(await maker.send(method, `/keys/${id}`), 'NOT_FOUND', `There is no key ${id}.`);
+    expect((await service.send('DELETE', `/keys/${own.id}`)).status).to.equal(200);
   });
 
   it('note their last use at most every few minutes', async () => {
     const { id, key } = await createKey(service, { instances: [shop.id] });
-    const lastUse = async () => (await service.call(`/keys/${id}`)).body.lastUsedDate;
+    const lastUse = async () => (await service.get(`/keys/${id}`)).lastUsedDate;
     expect(await lastUse()).to.equal(undefined);
     await withKey(service, key)('/Orders');
     const first = await lastUse();
     expect(Math.abs(Date.now() - new Date(first).getTime())).to.be.below(30_000);
-    await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Read again' } });
+    await service.send('PATCH', `/keys/${id}`, { name: 'Read again' });
     await withKey(service, key)('/Orders');
     expect(await lastUse()).to.equal(first);
     const longAgo = new Date(Date.now() - 10 * 60_000);
-    await withDatabase(service, (knex) =>
-      knex('access_key_secret').where({ key_id: id }).update({ last_used_at: longAgo }),
-    );
-    await service.call(`/keys/${id}`, { method: 'PATCH', body: { name: 'Read again' } });
+    await updateRows(service, 'access_key_secret', { key_id: id }, { last_used_at: longAgo });
+    await service.send('PATCH', `/keys/${id}`, { name: 'Read again' });
     await withKey(service, key)('/Orders');
     expect(new Date(await lastUse()).getTime()).to.be.above(longAgo.getTime());
   });

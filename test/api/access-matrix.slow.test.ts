@@ -7,17 +7,9 @@ import { ASIDE } from '../../src/db/database.ts';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { type AskedOperationId, RECIPES } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import {
-  createPlace,
-  createUser,
-  fillFirstPlace,
-  type Place,
-  startIdsAt,
-  type Thing,
-  unique,
-} from './support/places.ts';
+import { createPlace, fillFirstPlace, type Place, startIdsAt, type Thing, unique } from './support/places.ts';
 import { withoutLastCall } from './support/shape.ts';
-import { authorizationOf, type Tenant } from './support/tenants.ts';
+import { authorizationOf, createUser, type Tenant } from './support/tenants.ts';
 
 /*
  * Every operation by everybody everywhere. Who calls is always of the first account; what is called about is there (own), in another account
@@ -188,11 +180,12 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   before('three places, and a caller of each role', async () => {
     const own = await fillFirstPlace(service, 'own-place');
     places = { own, sibling: own, stranger: own };
+    const { accountId } = service;
     callers = {
       'org-admin': service,
-      admin: await createUser(service, 'own-admin', ['admin']),
-      'default-user': await createUser(service, 'own-user', ['default-user']),
-      nobody: await createUser(service, 'own-nobody', []),
+      admin: await createUser(service, { accountId, name: 'own-admin', role: 'admin' }),
+      'default-user': await createUser(service, { accountId, name: 'own-user', role: 'default-user' }),
+      nobody: await createUser(service, { accountId, name: 'own-nobody' }),
     };
     alone = await readAll();
     const sibling = await createPlace(service, { mark: 'sibling-place', firstId: FIRST_IDS.sibling });

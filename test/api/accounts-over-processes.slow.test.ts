@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import bamboohr from '../../connectors/bamboohr/index.ts';
 import { ENCRYPTED_COLUMNS } from '../../src/db/encrypted-columns.ts';
 import { createPolled, pollOf, startThingsProvider, THINGS, type ThingsProvider, untilRun } from '../polls/things.ts';
-import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, clientOf, type StartedApp, startTestApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { hang } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
@@ -39,23 +39,13 @@ describe('accounts over two processes', function overProcesses() {
     await Promise.all([provider?.close(), receiver?.close()]);
   });
 
-  const create = async (externalId: string) =>
-    (await one.call('/accounts', { method: 'POST', body: { externalId } })).body;
+  const create = async (externalId: string) => await one.change('POST', '/accounts', { externalId });
   /** The service as it is for calls in an account. */
   const within = (service: StartedApp, account: string): StartedApp => {
     const headers = { 'elements-account-id': account };
     const call = (path: string, given: ApiCall = {}) =>
       service.call(path, { ...given, headers: { ...headers, ...given.headers } });
-    return {
-      ...service,
-      call,
-      createInstance: async (element, configuration) => {
-        const body = { element: { key: element }, name: 'Test', configuration };
-        const response = await call('/instances', { method: 'POST', body });
-        if (response.status !== 200) throw new Error(JSON.stringify(response.body));
-        return response.body;
-      },
-    };
+    return { ...service, ...clientOf(call) };
   };
 
   describe('a secret that is rotated', () => {
@@ -98,7 +88,7 @@ describe('accounts over two processes', function overProcesses() {
 
   describe('an account that is not active', () => {
     const setActive = (service: StartedApp, account: string, active: boolean) =>
-      service.call(`/accounts/${account}`, { method: 'PATCH', body: { active } });
+      service.send('PATCH', `/accounts/${account}`, { active });
     const poll = (account: string, id: number) => pollOf(within(one, account), id);
     const isStopped = async (account: string, id: number) => (await poll(account, id)).state === 'stopped';
 
@@ -120,7 +110,7 @@ describe('accounts over two processes', function overProcesses() {
       expect((await setActive(one, 'resting', false)).body).to.include({ active: false, status: 'inactive' });
       for (const service of both) {
         const run = await within(service, 'resting').call(`/instances/${id}/polls/things/run`, { method: 'POST' });
-        const { id: accountId } = (await one.call('/accounts/resting')).body;
+        const { id: accountId } = await one.get('/accounts/resting');
         expectProblem(run, 'CONFLICT', `The poll 'things' is stopped: account ${accountId} is not active.`);
       }
       provider.add('resting-1');
@@ -157,7 +147,7 @@ describe('accounts over two processes', function overProcesses() {
 
   describe('an account that is deleted', () => {
     const webhooksOf = async ({ token }: ApiAnswer['body']) =>
-      (await one.call('/passthrough/api/v1/webhooks', { token })).body.webhooks;
+      (await one.get('/passthrough/api/v1/webhooks', { token })).webhooks;
     /** Each process has a port of its own. */
     const pathsOf = async (instance: ApiAnswer['body']) =>
       (await webhooksOf(instance)).map(({ url }: { readonly url: string }) => new URL(url).pathname);
@@ -180,17 +170,15 @@ describe('accounts over two processes', function overProcesses() {
       const eventPath = new URL(source.eventUrl).pathname;
       await until(async () => (await pathsOf(watch)).includes(eventPath));
       const client = { name: 'doomed-client', apiKey: 'doomed-key', apiSecret: 'doomed-secret' };
-      const proxy = (await inside.call('/elements/oauthProxies', { method: 'POST', body: client })).body;
+      const proxy = await inside.change('POST', '/elements/oauthProxies', client);
       const settings = { 'notification.webhook.retry.count': 9 };
       const keyed = { headers: { 'idempotency-key': 'doomed' } };
-      await inside.call('/accounts/doomed/settings', { method: 'POST', body: settings, ...keyed });
-      await inside.call('/elements/bamboohr/active', { method: 'DELETE' });
+      await inside.send('POST', '/accounts/doomed/settings', settings, keyed);
+      await inside.send('DELETE', '/elements/bamboohr/active');
       const { token } = things;
       const download = () =>
-        inside
-          .call('/bulk/query', { method: 'POST', token, body: { objectName: 'things' } })
-          .then(({ body }) => body.id);
-      const statusOf = async (id: number) => (await inside.call(`/bulk/${id}/status`, { token })).body.status;
+        inside.send('POST', '/bulk/query', { objectName: 'things' }, { token }).then(({ body }) => body.id);
+      const statusOf = async (id: number) => (await inside.get(`/bulk/${id}/status`, { token })).status;
       const ended = await download();
       await until(async () => (await statusOf(ended)) === 'COMPLETED');
       provider.answerNext(hang);
@@ -203,10 +191,10 @@ describe('accounts over two processes', function overProcesses() {
       await sendEvent(inside, source.id);
       await receiver.waitFor(failing, 1);
 
-      const { body } = await other.call('/accounts/doomed', { method: 'DELETE' });
+      const body = await other.change('DELETE', '/accounts/doomed');
       expect(body).to.deep.equal({ id: accountId });
       for (const service of both) {
-        const asUser = (token?: string) => service.call('/instances', { headers: authorizationOf(user, token) });
+        const asUser = (token?: string) => user.call('/instances', { token });
         expectProblem(await asUser(), 'UNAUTHENTICATED');
         expectProblem(await asUser(things.token), 'UNAUTHENTICATED');
         for (const [name, shown] of [
@@ -219,7 +207,7 @@ describe('accounts over two processes', function overProcesses() {
         expect((await fetch(service.app.url + proxyPath, { redirect: 'manual' })).status).to.equal(400);
         expectProblem(await service.call(`/elements/oauthProxies/${proxy.id}`), 'NOT_FOUND');
       }
-      expect((await one.call('/accounts', { method: 'POST', body: { externalId: 'doomed' } })).status).to.equal(200);
+      expect((await one.send('POST', '/accounts', { externalId: 'doomed' })).status).to.equal(200);
 
       await until(async () => !(await pathsOf(watch)).includes(eventPath));
       receiver.recover(failing);
@@ -239,11 +227,11 @@ describe('accounts over two processes', function overProcesses() {
       // Nobody here removes anything.
       const api = await startTestApp({ ROLE: 'api' }, { connectors: [bamboohr] });
       try {
-        await api.call('/accounts', { method: 'POST', body: { externalId: 'doomed' } });
+        await api.send('POST', '/accounts', { externalId: 'doomed' });
         const { eventUrl } = await within(api, 'doomed').createInstance('bamboohr', BAMBOOHR);
         const post = async () => (await fetch(eventUrl, { method: 'POST', body: '{}' })).status;
         expect(await post()).to.equal(401);
-        await api.call('/accounts/doomed', { method: 'DELETE' });
+        await api.send('DELETE', '/accounts/doomed');
         expect(await post()).to.equal(404);
       } finally {
         await api.stop();

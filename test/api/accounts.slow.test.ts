@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type ApiCall, useSharedApp } from '../support/app.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { type ApiCall, type Client, pluck, useSharedApp } from '../support/app.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
+import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 /** A name that is no id is quoted. */
 const noAccount = (named: string | number) =>
@@ -12,22 +12,19 @@ const NO_PRIVILEGE = (key: string) => new RegExp(`^This needs the privilege ${ke
 describe('accounts', () => {
   const service = useSharedApp();
   const tenants = useTenants(service);
-  let worker: Tenant;
+  let worker: Client;
   before(async () => {
     worker = await createUser(service, { accountId: tenants.sibling.accountId, name: 'worker', role: 'default-user' });
   });
 
-  const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
-    service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });
-  const create = async (body: object) => (await service.call('/accounts', { method: 'POST', body })).body;
-  const setFirst = (active: boolean) =>
-    withDatabase(service, (knex) => knex('app_user').where({ id: service.userId }).update({ active }));
+  const create = async (body: object) => await service.change('POST', '/accounts', body);
+  const setFirst = (active: boolean) => updateRows(service, 'app_user', { id: service.userId }, { active });
   const names = ({ body }: { readonly body: readonly { readonly externalId: string }[] }) =>
     body.map(({ externalId }) => externalId);
 
   describe('are made', () => {
     it('with an external id, which is name and description unless they are given', async () => {
-      const { body } = await service.call('/accounts', { method: 'POST', body: { externalId: '  plain ' } });
+      const body = await service.change('POST', '/accounts', { externalId: '  plain ' });
       const { id, createdDate, ...rest } = body;
       expect(rest).to.deep.equal({
         externalId: 'plain',
@@ -46,11 +43,11 @@ describe('accounts', () => {
 
     it('once for each external id of an organization, and once for a key', async () => {
       await create({ externalId: 'once' });
-      const again = await service.call('/accounts', { method: 'POST', body: { externalId: 'once ' } });
+      const again = await service.send('POST', '/accounts', { externalId: 'once ' });
       const message = "An account with the external id 'once' already exists in the organization.";
       expectProblem(again, 'CONFLICT', message);
       expect(faultsOf(again)).to.deep.equal({ 'body.externalId': message });
-      const elsewhere = await as(tenants.stranger, '/accounts', { method: 'POST', body: { externalId: 'once' } });
+      const elsewhere = await tenants.stranger.send('POST', '/accounts', { externalId: 'once' });
       expect(elsewhere.status).to.equal(200);
       const call = { method: 'POST', body: { externalId: 'keyed' }, headers: { 'idempotency-key': 'an-account' } };
       const [first, second] = [await service.call('/accounts', call), await service.call('/accounts', call)];
@@ -58,8 +55,7 @@ describe('accounts', () => {
     });
 
     it('of what can be stored', async () => {
-      const faults = async (body: object) =>
-        Object.keys(faultsOf(await service.call('/accounts', { method: 'POST', body })));
+      const faults = async (body: object) => Object.keys(faultsOf(await service.send('POST', '/accounts', body)));
       expect(await faults({})).to.deep.equal(['body.externalId']);
       expect(await faults({ externalId: ' ' })).to.deep.equal(['body.externalId']);
       expect(await faults({ externalId: 'a\0', name: '\ud800' })).to.deep.equal(['body.externalId', 'body.name']);
@@ -80,13 +76,11 @@ describe('accounts', () => {
       ['settings', word('settings')],
     ] as const) {
       it(`and so not '${externalId}'`, async () => {
-        const made = await service.call('/accounts', { method: 'POST', body: { externalId } });
-        expectProblem(made, 'REQUEST_INVALID', message);
-        expect(faultsOf(made)).to.deep.equal({ 'body.externalId': message });
+        expectFaults(await service.send('POST', '/accounts', { externalId }), { 'body.externalId': message }, message);
         const { id } = await create({ externalId: `not ${externalId}` });
         for (const method of ['PATCH', 'PUT'])
           expectProblem(
-            await service.call(`/accounts/${id}`, { method, body: { externalId, name: 'x' } }),
+            await service.send(method, `/accounts/${id}`, { externalId, name: 'x' }),
             'REQUEST_INVALID',
             message,
           );
@@ -95,9 +89,9 @@ describe('accounts', () => {
 
     it('save what an earlier release took, which stays when the account is sent as it was read', async () => {
       const { id } = await create({ externalId: 'old' });
-      await withDatabase(service, (knex) => knex('account').where({ id }).update({ external_id: '4711' }));
-      const { body } = await service.call(`/accounts/${id}`);
-      const response = await service.call(`/accounts/${id}`, { method: 'PATCH', body: { ...body, name: 'New' } });
+      await updateRows(service, 'account', { id }, { external_id: '4711' });
+      const body = await service.get(`/accounts/${id}`);
+      const response = await service.send('PATCH', `/accounts/${id}`, { ...body, name: 'New' });
       expect(response.body).to.include({ externalId: '4711', name: 'New' });
       const renamed = { method: 'PATCH', body: { externalId: 'customer-4711' } };
       expect((await service.call(`/accounts/${id}`, renamed)).body).to.include({ externalId: 'customer-4711' });
@@ -108,17 +102,13 @@ describe('accounts', () => {
     it('by id and by external id, where digits are an id', async () => {
       const { id } = await create({ externalId: 'acme/emea & co' });
       for (const name of [String(id), encodeURIComponent('acme/emea & co')])
-        expect((await service.call(`/accounts/${name}`)).body).to.include({ id });
+        expect(await service.get(`/accounts/${name}`)).to.include({ id });
       // As earlier releases took it.
       const numbered = await create({ externalId: 'numbered' });
-      await withDatabase(service, (knex) =>
-        knex('account')
-          .where({ id: numbered.id })
-          .update({ external_id: String(id) }),
-      );
-      expect((await service.call(`/accounts/${id}`)).body).to.include({ id });
-      const { body } = await service.call('/accounts', { query: { where: `externalId = '${id}'` } });
-      expect(body.map((account: { readonly id: number }) => account.id)).to.deep.equal([numbered.id]);
+      await updateRows(service, 'account', { id: numbered.id }, { external_id: String(id) });
+      expect(await service.get(`/accounts/${id}`)).to.include({ id });
+      const body = await service.get('/accounts', { query: { where: `externalId = '${id}'` } });
+      expect(pluck(body, 'id')).to.deep.equal([numbered.id]);
     });
 
     it('page by page, and by what their records say', async () => {
@@ -139,7 +129,7 @@ describe('accounts', () => {
       expect(await find("createdDate < '2020-01-01T00:00:00Z'")).to.deep.equal([]);
       expectProblem(await service.call('/accounts', { query: { where: 'organization_id = 2' } }), 'WHERE_INVALID');
       expectProblem(
-        await as(tenants.stranger, '/accounts', { query: { ...query, nextPage } }),
+        await tenants.stranger.call('/accounts', { query: { ...query, nextPage } }),
         'REQUEST_INVALID',
         /^nextPage does not belong to this listing/,
       );
@@ -148,9 +138,9 @@ describe('accounts', () => {
     it('by others of the organization than its administrators as far as they are theirs', async () => {
       const { accountId } = tenants.sibling;
       for (const tenant of [tenants.sibling, worker]) {
-        expect(names(await as(tenant, '/accounts'))).to.deep.equal(['Siblings']);
+        expect(names(await tenant.call('/accounts'))).to.deep.equal(['Siblings']);
         for (const name of [String(accountId), 'Siblings']) {
-          expect((await as(tenant, `/accounts/${name}`)).body).to.include({ id: accountId });
+          expect(await tenant.get(`/accounts/${name}`)).to.include({ id: accountId });
         }
         for (const name of [
           String(service.accountId),
@@ -159,23 +149,23 @@ describe('accounts', () => {
           'Strangers',
           String(tenants.stranger.accountId),
         ]) {
-          expectProblem(await as(tenant, `/accounts/${name}`), 'NOT_FOUND', noAccount(name));
+          expectProblem(await tenant.call(`/accounts/${name}`), 'NOT_FOUND', noAccount(name));
         }
       }
-      const all = names(await as(tenants.stranger, '/accounts'));
+      const all = names(await tenants.stranger.call('/accounts'));
       expect(all).to.include('Strangers').and.not.include('Siblings').and.not.include('default');
     });
   });
 
   describe('are changed', () => {
     const change = (name: string | number, body: object, method = 'PATCH') =>
-      service.call(`/accounts/${name}`, { method, body });
+      service.send(method, `/accounts/${name}`, body);
 
     it('as they were read, with the changes in them', async () => {
       const account = await create({ externalId: 'patched', name: 'Before', description: 'It is there.' });
       const changed = await change('patched', { ...account, name: ' After ', active: false });
       expect(changed.body).to.deep.equal({ ...account, name: 'After', active: false, status: 'inactive' });
-      expect((await service.call(`/accounts/${account.id}`)).body).to.deep.equal(changed.body);
+      expect(await service.get(`/accounts/${account.id}`)).to.deep.equal(changed.body);
       const { id, type, createdDate } = account;
       expect((await change('patched', { id, type, createdDate })).body).to.deep.equal(changed.body);
       const wrong = await change('patched', { id: 1, status: 'inactive', type: 'Default', colour: 'red' });
@@ -197,17 +187,17 @@ describe('accounts', () => {
 
     it('and go by another external id at once, which no other has', async () => {
       const { id } = await create({ externalId: 'first-name' });
-      expect((await service.call('/accounts/first-name')).body).to.include({ id });
+      expect(await service.get('/accounts/first-name')).to.include({ id });
       expect((await change(id, { externalId: 'second-name' })).body).to.include({ id, externalId: 'second-name' });
       expectProblem(await service.call('/accounts/first-name'), 'NOT_FOUND');
-      expect((await service.call('/accounts/second-name')).body).to.include({ id });
+      expect(await service.get('/accounts/second-name')).to.include({ id });
       expectProblem(await change(id, { externalId: 'default' }), 'CONFLICT');
       expect((await create({ externalId: 'first-name' })).id).not.to.equal(id);
     });
 
     it('by their own administrators, who leave the external id to those of the organization', async () => {
-      const patch = (tenant: Tenant, body: object) => as(tenant, '/accounts/Siblings', { method: 'PATCH', body });
-      const read = (await as(tenants.sibling, '/accounts/Siblings')).body;
+      const patch = (tenant: Client, body: object) => tenant.send('PATCH', '/accounts/Siblings', body);
+      const read = await tenants.sibling.get('/accounts/Siblings');
       expect((await patch(tenants.sibling, { ...read, description: 'Ours' })).body).to.include({ description: 'Ours' });
       expectProblem(
         await patch(tenants.sibling, { externalId: 'Mine' }),
@@ -221,7 +211,7 @@ describe('accounts', () => {
   });
 
   describe('are deleted', () => {
-    const remove = (name: string | number) => service.call(`/accounts/${name}`, { method: 'DELETE' });
+    const remove = (name: string | number) => service.send('DELETE', `/accounts/${name}`);
 
     it('and their external ids are free', async () => {
       const { id } = await create({ externalId: 'gone' });
@@ -240,7 +230,7 @@ describe('accounts', () => {
       const { id } = await create({ externalId: 'headquarters' });
       const chief = await createUser(service, { accountId: id, name: 'chief', role: 'org-admin' });
       await setFirst(false);
-      const asChief = () => as(chief, `/accounts/${id}`, { method: 'DELETE' });
+      const asChief = () => chief.send('DELETE', `/accounts/${id}`);
       const last = `Account ${id} has the last active user with the role org-admin. Give the role to a user of another account first.`;
       try {
         expectProblem(await asChief(), 'CONFLICT', last);
@@ -248,7 +238,7 @@ describe('accounts', () => {
         await setFirst(true);
       }
       expect((await asChief()).status).to.equal(200);
-      expectProblem(await as(chief, '/accounts'), 'UNAUTHENTICATED');
+      expectProblem(await chief.call('/accounts'), 'UNAUTHENTICATED');
     });
   });
 
@@ -260,7 +250,7 @@ describe('accounts', () => {
     ] as const;
     await setFirst(false);
     try {
-      const remove = (chief: Tenant, name: string) => as(chief, `/accounts/${name}`, { method: 'DELETE' });
+      const remove = (chief: Client, name: string) => chief.send('DELETE', `/accounts/${name}`);
       const answers = await Promise.all([remove(chiefs[0], 'other'), remove(chiefs[1], 'one')]);
       const statuses = answers.map(({ status }) => status).sort();
       // The other one came too late to be somebody, or has the last administrator.
@@ -268,7 +258,7 @@ describe('accounts', () => {
       expect([401, 409]).to.include(statuses[1]);
     } finally {
       await setFirst(true);
-      for (const name of ['one', 'other']) await service.call(`/accounts/${name}`, { method: 'DELETE' });
+      for (const name of ['one', 'other']) await service.send('DELETE', `/accounts/${name}`);
     }
   });
 
@@ -282,15 +272,14 @@ describe('accounts', () => {
         headers: { ...headers, 'idempotency-key': 'worked-in' },
       };
       const made = await service.call('/instances', call);
-      const me = (await service.call('/instances', { headers })).body[0].user;
+      const me = (await service.get('/instances', { headers }))[0].user;
       expect(made.body.user).to.deep.equal(me).and.include({ id: service.userId });
       expect((await service.call('/instances', call)).body).to.deep.equal(made.body);
       const { token } = made.body;
       const products = { query: { pageSize: 1 }, token };
       expect((await service.call('/Products', { ...products, headers })).status).to.equal(200);
       expectProblem(await service.call('/Products', products), 'UNAUTHENTICATED');
-      const idsIn = async (path: string, more: ApiCall = {}) =>
-        (await service.call(path, more)).body.map((instance: { readonly id: number }) => instance.id);
+      const idsIn = async (path: string, more: ApiCall = {}) => pluck((await service.call(path, more)).body, 'id');
       expect(await idsIn('/instances', { headers: { 'elements-account-id': String(id) } })).to.deep.equal([
         made.body.id,
       ]);
@@ -308,7 +297,7 @@ describe('accounts', () => {
       const headers = { 'elements-account-id': 'pages' };
       const body = { element: { key: 'odata' }, name: 'Shop', configuration: SHOP };
       const post = (more: object) =>
-        service.call('/instances', { method: 'POST', body, headers: { 'idempotency-key': 'shared', ...more } });
+        service.send('POST', '/instances', body, { headers: { 'idempotency-key': 'shared', ...more } });
       const [here, there] = [await post({}), await post(headers)];
       expect(here.body.id).not.to.equal(there.body.id);
       await service.createInstance('odata', SHOP);
@@ -322,27 +311,27 @@ describe('accounts', () => {
     it('whose settings are theirs, by external id too', async () => {
       await create({ externalId: 'settled' });
       const body = { 'notification.webhook.retry.count': 9 };
-      expect((await service.call('/accounts/settled/settings', { method: 'PATCH', body })).body).to.include(body);
+      expect(await service.change('PATCH', '/accounts/settled/settings', body)).to.include(body);
       const headers = { 'elements-account-id': 'settled' };
-      expect((await service.call('/accounts/settings', { headers })).body).to.include(body);
-      expect((await service.call('/accounts/settings')).body).to.include({ 'notification.webhook.retry.count': 5 });
+      expect(await service.get('/accounts/settings', { headers })).to.include(body);
+      expect(await service.get('/accounts/settings')).to.include({ 'notification.webhook.retry.count': 5 });
     });
 
     it('who authorize clients of providers there, through proxies of that account', async () => {
       const { id } = await create({ externalId: 'authorized' });
       const headers = { 'elements-account-id': 'authorized' };
       const body = { name: 'its-client', apiKey: 'its-key', apiSecret: 'its-secret' };
-      const proxy = await service.call('/elements/oauthProxies', { method: 'POST', body, headers });
+      const proxy = await service.send('POST', '/elements/oauthProxies', body, { headers });
       const query = { oauthProxyName: 'its-client', state: 'https://app.example.com/connected' };
       const url = '/elements/salesforce/oauth/url';
       expect((await service.call(url, { query, headers })).status).to.equal(200);
       const path = `/elements/oauthProxies/${proxy.body.id}`;
       expectProblem(await service.call(url, { query }), 'NOT_FOUND');
-      expectProblem(await service.call(path, { method: 'DELETE' }), 'NOT_FOUND');
-      expect((await service.call(path, { method: 'PATCH', body: { shared: true }, headers })).status).to.equal(200);
+      expectProblem(await service.send('DELETE', path), 'NOT_FOUND');
+      expect((await service.send('PATCH', path, { shared: true }, { headers })).status).to.equal(200);
       // Only its own account says where it leads.
       expectProblem(await service.call(url, { query }), 'FORBIDDEN');
-      expectProblem(await service.call(path, { method: 'DELETE' }), 'FORBIDDEN');
+      expectProblem(await service.send('DELETE', path), 'FORBIDDEN');
       const rows = await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: id }));
       expect(rows.map(({ user_id }) => Number(user_id))).to.deep.equal([service.userId]);
       expect((await service.call(path, { method: 'DELETE', headers })).status).to.equal(200);

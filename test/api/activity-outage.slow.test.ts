@@ -81,7 +81,7 @@ describe('activity while the database', function outages() {
   it('has it counted once over two processes, both of which write', async () => {
     const second: StartedApp = await startTestApp({ DATABASE_URL: service.databaseUrl });
     const count = async () => {
-      const { body } = await service.call('/metrics/hub-api', { query: { interval: 'day' } });
+      const body = await service.get('/metrics/hub-api', { query: { interval: 'day' } });
       return Number(body[0]?.count);
     };
     await untilWritten();

@@ -1,32 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
-import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { type ApiAnswer, type ApiCall, pluck, useSharedApp } from '../support/app.ts';
+import { hang, json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
 describe('the activity of an account', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { recorderOptions: { flushMs: 20 } });
-  let others: OtherTenants;
-  let provider: MisbehavingServer;
-  let instance: ApiAnswer['body'];
-  let impatient: ApiAnswer['body'];
-
-  before(async () => {
-    others = await createTenants(service);
-    provider = await startMisbehavingServer();
-    provider.answer('/me', json({}));
-    instance = await service.createInstance('bamboohr', BAMBOOHR);
-    impatient = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': 'key-of-the-tests' });
-  });
-
-  after(() => provider.close());
+  const others = useTenants(service);
+  const provider = useMisbehavingServer();
+  before(() => provider.answer('/me', json({})));
+  const instance = useInstance(service, 'bamboohr', BAMBOOHR);
+  const impatient = useInstance(service, 'impatient', () => ({
+    'base.url': provider.url,
+    'api.key': 'key-of-the-tests',
+  }));
 
   /** When it has been written. */
   async function activityOf(response: ApiAnswer, call: ApiCall = {}): Promise<ApiAnswer['body']> {
@@ -36,10 +31,7 @@ describe('the activity of an account', () => {
   }
 
   it('has a query with what the provider was asked for it', async () => {
-    const response = await service.call('/employees', {
-      token: instance.token,
-      query: { where: "status = 'Active'", pageSize: 3 },
-    });
+    const response = await instance.call('/employees', { query: { where: "status = 'Active'", pageSize: 3 } });
     const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(response);
     expect(rest).to.deep.equal({
       requestId: requestIdOf(response),
@@ -63,7 +55,7 @@ describe('the activity of an account', () => {
 
   it('says why a call failed: each try, its status, the code of the answer', async () => {
     provider.answer('/items', status(503), status(503), status(429, { 'retry-after': '0' }), json([], 422));
-    const response = await service.call('/items', { token: impatient.token });
+    const response = await impatient.call('/items');
     const { providerCalls, ...activity } = await activityOf(response);
     expect(activity).to.include({ status: response.status, code: response.body.code, elementKey: 'impatient' });
     const tries = providerCalls.map((call: ApiAnswer['body']) => [call.status, call.retries]);
@@ -85,7 +77,7 @@ describe('the activity of an account', () => {
     await hungUp;
     const where = `status = 499 AND instanceId = ${impatient.id}`;
     await until(async () => (await service.call('/activity', { query: { where } })).body.length > 0);
-    const [found] = (await service.call('/activity', { query: { where } })).body;
+    const [found] = await service.get('/activity', { query: { where } });
     expect(found).to.include({ status: 499, cut: true, operation: 'listRecords' });
     expect(found).not.to.have.property('code');
     expect(found.providerCalls[0]).to.include({ failure: 'aborted', path: '/items', retries: 0 });
@@ -109,17 +101,14 @@ describe('the activity of an account', () => {
   });
 
   it('has no query of a request, neither ours nor the provider’s', async () => {
-    const response = await service.call('/employees?where=firstName%20%3D%20%27Charlotte%27', {
-      token: instance.token,
-    });
+    const response = await instance.call('/employees?where=firstName%20%3D%20%27Charlotte%27');
     expect(JSON.stringify(await activityOf(response))).not.to.include('Charlotte');
   });
 
   it('keeps the first fifty provider calls, and counts the others', async () => {
     let next = 0;
     provider.answer('/items', (...sent) => json({ records: [{ id: next, name: 'a' }], next: `${next++}` })(...sent));
-    const response = await service.call('/items', {
-      token: impatient.token,
+    const response = await impatient.call('/items', {
       query: { where: "name = 'b'" },
       headers: { 'elements-max-provider-calls': '60' },
     });
@@ -130,7 +119,7 @@ describe('the activity of an account', () => {
 
   it('has a request that is passed through', async () => {
     provider.answer('/items', json([{ id: 1 }]));
-    const response = await service.call('/passthrough/items', { token: impatient.token });
+    const response = await impatient.call('/passthrough/items');
     const { providerCalls, ...activity } = await activityOf(response);
     expect(activity).to.include({ operation: 'passGet', status: 200 });
     expect(providerCalls[0]).to.include({ method: 'GET', host: provider.host, path: '/items', status: 200 });
@@ -154,22 +143,20 @@ describe('the activity of an account', () => {
     });
 
     it('is filtered by what is shown, and says what is not known', async () => {
-      const failed = await service.call('/employees?where=nothing%3D1', { token: instance.token });
+      const failed = await instance.call('/employees?where=nothing%3D1');
       await activityOf(failed);
       const where = `status >= 400 AND elementKey = 'bamboohr' AND code = 'WHERE_INVALID' AND durationMs >= 0.1`;
-      const { body } = await service.call('/activity', { query: { where } });
-      expect(body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(requestIdOf(failed));
+      const body = await service.get('/activity', { query: { where } });
+      expect(pluck(body, 'requestId')).to.include(requestIdOf(failed));
       expectProblem(await service.call('/activity', { query: { where: "stauts = 'x'" } }), 'WHERE_INVALID');
     });
 
     it('is of one instance, by its token or by its path, and is not there for one that is not', async () => {
       await activityOf(await service.call(`/instances/${instance.id}/configuration`));
-      const { body } = await service.call(`/instances/${instance.id}/activity`);
-      const operations = new Set(body.map(({ operation }: ApiAnswer['body']) => operation));
+      const body = await service.get(`/instances/${instance.id}/activity`);
+      const operations = new Set(pluck(body, 'operation'));
       expect([...operations]).to.include.members(['listRecords', 'getInstanceConfiguration']);
-      expect(new Set(body.map(({ instanceId }: ApiAnswer['body']) => instanceId))).to.deep.equal(
-        new Set([instance.id]),
-      );
+      expect(new Set(pluck(body, 'instanceId'))).to.deep.equal(new Set([instance.id]));
       expectProblem(await service.call('/instances/999999/activity'), 'NOT_FOUND');
     });
 
@@ -180,14 +167,13 @@ describe('the activity of an account', () => {
         expectProblem(await service.call(path, { query: { nextPage } }), 'REQUEST_INVALID');
       const where = 'status = 200';
       expectProblem(await service.call('/activity', { query: { nextPage, where } }), 'REQUEST_INVALID');
-      const headersOfSibling = authorizationOf(others.sibling);
-      const response = await service.call('/activity', { query: { nextPage }, headers: headersOfSibling });
+      const response = await others.sibling.call('/activity', { query: { nextPage } });
       expectProblem(response, 'REQUEST_INVALID');
     });
   });
 
   it('is nobody else’s, neither in lists nor by its id', async () => {
-    const response = await service.call('/employees', { token: instance.token, query: { pageSize: 1 } });
+    const response = await instance.call('/employees', { query: { pageSize: 1 } });
     await activityOf(response);
     for (const tenant of [others.stranger, others.sibling]) {
       const headers = authorizationOf(tenant);
@@ -196,10 +182,8 @@ describe('the activity of an account', () => {
       expectProblem(await service.call(`/instances/${instance.id}/activity`, { headers }), 'NOT_FOUND');
       const own = await service.call('/elements', { headers });
       expect(await activityOf(own, { headers })).to.include({ accountId: tenant.accountId });
-      const listed = (await service.call('/activity', { headers })).body;
-      expect(new Set(listed.map(({ accountId }: ApiAnswer['body']) => accountId))).to.deep.equal(
-        new Set([tenant.accountId]),
-      );
+      const listed = await service.get('/activity', { headers });
+      expect(new Set(pluck(listed, 'accountId'))).to.deep.equal(new Set([tenant.accountId]));
       expectProblem(await service.call(`/activity/${requestIdOf(own)}`), 'NOT_FOUND');
     }
   });
@@ -211,13 +195,10 @@ describe('the activity of an account', () => {
   });
 
   it('has the same rows as usage, under other names', async () => {
-    const response = await service.call('/hubs/humancapital/employees', {
-      token: instance.token,
-      query: { pageSize: 1 },
-    });
+    const response = await instance.call('/hubs/humancapital/employees', { query: { pageSize: 1 } });
     const requestId = requestIdOf(response);
     const activity = await activityOf(response);
-    const { body } = await service.call(`/usage/${requestId}`);
+    const body = await service.get(`/usage/${requestId}`);
     expect(body).to.deep.equal({
       user_id: service.userId,
       account_id: service.accountId,
@@ -235,6 +216,6 @@ describe('the activity of an account', () => {
     });
     expect(body.request_ip).to.match(/127\.0\.0\.1$/);
     const where = `request_id = '${requestId}' AND request_status = 200 AND process_time > 0`;
-    expect((await service.call('/usage', { query: { where } })).body).to.deep.equal([body]);
+    expect(await service.get('/usage', { query: { where } })).to.deep.equal([body]);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { DEMO_CONFIGURATION } from '../../connectors/stripe/simulator.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { useApp } from '../support/app.ts';
+import { useInstance } from './support/instances.ts';
 
 /** The factor from a currency to Stripe's smallest unit. Source: docs.stripe.com/currencies. */
 const FACTORS: Readonly<Record<string, number>> = { usd: 100, eur: 100, jpy: 1, kwd: 1000, isk: 100 };
@@ -13,25 +14,17 @@ interface Payment {
 
 describe('amounts of the catalogue, over currencies', () => {
   const service = useApp({ SIMULATORS_PORT: '0', EGRESS_ALLOW: '127.0.0.1' });
-  let token: string;
+  const instance = useInstance(service, 'stripe', { ...DEMO_CONFIGURATION, simulator: true });
   let minor: ReadonlyMap<string, Payment>;
 
-  async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer['body']> {
-    const { status, body } = await answer;
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
-  }
-
   before(async () => {
-    const configuration = { ...DEMO_CONFIGURATION, simulator: true };
-    ({ token } = await service.createInstance('stripe', configuration));
-    const all: readonly Payment[] = await ok(service.call('/payment_intents', { token, query: { pageSize: 200 } }));
+    const all: readonly Payment[] = await instance.get('/payment_intents', { query: { pageSize: 200 } });
     minor = new Map(all.map((payment) => [payment.id, payment]));
-    await ok(service.call('/organizations/objects/payments/definitions?fromSystem=true', { method: 'POST' }));
+    await service.change('POST', '/organizations/objects/payments/definitions?fromSystem=true');
   });
 
   const federated = (where: string): Promise<readonly Payment[]> =>
-    ok(service.call('/federated/payments', { query: { where, pageSize: 200 } }));
+    service.get('/federated/payments', { query: { where, pageSize: 200 } });
   const majorOf = ({ amount, currency }: Payment) => amount / (FACTORS[currency] ?? Number.NaN);
 
   it('are those of the provider in units of each currency', async () => {
@@ -63,12 +56,12 @@ describe('amounts of the catalogue, over currencies', () => {
 
   it('are written in units of the currency', async () => {
     const body = { amount: 1999, currency: 'jpy' };
-    const made: Payment = await ok(service.call('/payments', { method: 'POST', body, token }));
+    const made: Payment = await instance.change('POST', '/payments', body);
     expect(made).to.include(body);
-    const stored: Payment = await ok(service.call(`/payment_intents/${made.id}`, { token }));
+    const stored: Payment = await instance.get(`/payment_intents/${made.id}`);
     expect(stored.amount).to.equal(1999);
-    await ok(service.call(`/payments/${made.id}`, { method: 'PATCH', body: { amount: 7 }, token }));
-    const changed: Payment = await ok(service.call(`/payment_intents/${made.id}`, { token }));
+    await instance.change('PATCH', `/payments/${made.id}`, { amount: 7 });
+    const changed: Payment = await instance.get(`/payment_intents/${made.id}`);
     expect(changed.amount).to.equal(7);
   });
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { assert, asyncProperty, constantFrom, record, integer as wholeNumber } from 'fast-check';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, type Client, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { rowsOf } from './support/pages.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
+import { updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 interface Entry {
   readonly id: number;
@@ -53,19 +53,15 @@ describe('reading the audit log', function reading() {
     });
   });
 
-  const asTenant = (tenant: Tenant, path: string, { headers, ...call }: ApiCall = {}) =>
-    service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...headers } });
-
   async function read(query: ApiCall['query'] = {}, path = '/audit-logs', headers = {}): Promise<readonly Entry[]> {
-    const { status, body } = await service.call(path, { query: { pageSize: 5000, ...query }, headers });
-    expect(status, JSON.stringify(body)).to.equal(200);
+    const body = await service.get(path, { query: { pageSize: 5000, ...query }, headers });
     return body;
   }
 
   const accountsOf = (entries: readonly Entry[]) => [...new Set(entries.map(({ accountId }) => accountId))].sort();
 
   it('shows what was changed, with the members of the contract and no others', async () => {
-    const { body } = await service.call('/audit-logs', { query: { where: `instanceId = ${shopId}` } });
+    const body = await service.get('/audit-logs', { query: { where: `instanceId = ${shopId}` } });
     expect(body).to.have.length(1);
     expect(Object.keys(body[0])).to.deep.equal(MEMBERS);
     expect(body[0]).to.deep.include({ organizationId: 1, accountId: 1, userId: 1, method: 'POST', status: 200 });
@@ -83,29 +79,19 @@ describe('reading the audit log', function reading() {
   };
 
   it('puts each entry where it belongs: what was refused and what shows a secret under authentication', async () => {
-    await service.call('/accounts/settings', { method: 'PATCH', body: {} });
+    await service.send('PATCH', '/accounts/settings', {});
     const configuration = {
       ...SHOP,
       'event.notification.enabled': true,
       'event.notification.callback.url': 'http://127.0.0.1:9/',
     };
     await service.createInstance('odata', configuration);
-    const [subscription] = (await service.call('/notifications/subscriptions')).body;
+    const [subscription] = await service.get('/notifications/subscriptions');
     await service.call(`/notifications/subscriptions/${subscription.id}`);
-    await service.call(`/notifications/subscriptions/${subscription.id}`, {
-      method: 'PATCH',
-      body: { eventTypes: ['a'] },
-    });
-    await service.call(`/notifications/subscriptions/${subscription.id}`, {
-      method: 'PATCH',
-      body: { rotateSecret: true },
-    });
-    await service.call('/elements/oauthProxies', {
-      method: 'POST',
-      body: { name: 'x', apiKey: 'x', apiSecret: 'secret' },
-    });
-    const headers = authorizationOf(tenants.colleague);
-    await service.call('/accounts/1/settings', { method: 'PATCH', body: {}, headers });
+    await service.send('PATCH', `/notifications/subscriptions/${subscription.id}`, { eventTypes: ['a'] });
+    await service.send('PATCH', `/notifications/subscriptions/${subscription.id}`, { rotateSecret: true });
+    await service.send('POST', '/elements/oauthProxies', { name: 'x', apiKey: 'x', apiSecret: 'secret' });
+    await tenants.colleague.send('PATCH', '/accounts/1/settings', {});
     const since = { from: startedAt.toISOString() };
     const told = async (path: string) =>
       (await read(since, path)).map(({ action, target, status }) => `${action} ${target} ${status}`);
@@ -145,12 +131,8 @@ describe('reading the audit log', function reading() {
   });
 
   it('has those of an element, by its key and its id', async () => {
-    const { body: odata } = await service.call('/elements/odata');
-    await withDatabase(service, (knex) =>
-      knex('audit_log')
-        .where({ target_id: '7000001' })
-        .update({ target_id: String(odata.id) }),
-    );
+    const odata = await service.get('/elements/odata');
+    await updateRows(service, 'audit_log', { target_id: '7000001' }, { target_id: String(odata.id) });
     const byKey = await read({}, '/audit-logs/elements/odata');
     expect(byKey.length).to.equal(40);
     expect(await read({}, `/audit-logs/elements/${odata.id}`)).to.deep.equal(byKey);
@@ -198,7 +180,7 @@ describe('reading the audit log', function reading() {
         const expected = await read({}, `/audit-logs${section}`);
         const paged = await rowsOf(async (nextPage) => {
           const page = await service.call(`/audit-logs${section}`, { query: { pageSize, nextPage } });
-          await service.call('/accounts/settings', { method: 'PATCH', body: {} });
+          await service.send('PATCH', '/accounts/settings', {});
           return page;
         });
         expect(paged).to.deep.equal(expected);
@@ -209,9 +191,8 @@ describe('reading the audit log', function reading() {
 
   it('shows an account to those who may see its log, and nothing of another one', async () => {
     const { sibling, stranger } = tenants;
-    const own = async (tenant: Tenant, query: ApiCall['query'] = {}) => {
-      const { status, body } = await asTenant(tenant, '/audit-logs', { query: { pageSize: 5000, ...query } });
-      expect(status).to.equal(200);
+    const own = async (tenant: Client, query: ApiCall['query'] = {}) => {
+      const body = await tenant.get('/audit-logs', { query: { pageSize: 5000, ...query } });
       return body as readonly Entry[];
     };
     expect(accountsOf(await own(sibling))).to.deep.equal([sibling.accountId]);
@@ -234,14 +215,14 @@ describe('reading the audit log', function reading() {
       const message = `There is no account ${named === 'Siblings' ? "'Siblings'" : named}.`;
       const query = { accountId: named };
       for (const path of ['/audit-logs', '/audit-logs/users', '/audit-logs/element-instances/100'])
-        expectProblem(await asTenant(tenant, path, { query }), 'NOT_FOUND', message);
+        expectProblem(await tenant.call(path, { query }), 'NOT_FOUND', message);
       const headers = { 'elements-account-id': named };
-      expectProblem(await asTenant(tenant, '/audit-logs', { headers }), 'NOT_FOUND', message);
+      expectProblem(await tenant.call('/audit-logs', { headers }), 'NOT_FOUND', message);
     }
     for (const tenant of [sibling, stranger]) {
       for (const id of [100, shopId])
         expectProblem(
-          await asTenant(tenant, `/audit-logs/element-instances/${id}`),
+          await tenant.call(`/audit-logs/element-instances/${id}`),
           'NOT_FOUND',
           `There is no instance ${id}.`,
         );
@@ -254,7 +235,7 @@ describe('reading the audit log', function reading() {
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
     expect((await service.call('/audit-logs', { query: { nextPage } })).status).to.equal(200);
     for (const tenant of [sibling, stranger])
-      expectProblem(await asTenant(tenant, '/audit-logs', { query: { nextPage } }), 'REQUEST_INVALID');
+      expectProblem(await tenant.call('/audit-logs', { query: { nextPage } }), 'REQUEST_INVALID');
     for (const query of [{ userId: 1 }, { accountId: 1 }, { where: 'id > 0' }, { from: '2020-01-01T00:00:00Z' }])
       expectProblem(await service.call('/audit-logs', { query: { ...query, nextPage } }), 'REQUEST_INVALID');
     for (const path of ['/audit-logs/users', '/audit-logs/elements/odata', '/audit-logs/element-instances/100'])
@@ -264,7 +245,7 @@ describe('reading the audit log', function reading() {
   it('needs one of two privileges, and names them', async () => {
     for (const path of ['/audit-logs', '/audit-logs/authentication', `/audit-logs/element-instances/${shopId}`])
       expectProblem(
-        await asTenant(tenants.colleague, path),
+        await tenants.colleague.call(path),
         'FORBIDDEN',
         'This needs the privilege viewOrganizationLogs (View logs of the organization) or viewAccountLogs (View logs of the account), and none of your roles has it. Ask an administrator of the organization.',
       );

@@ -4,7 +4,7 @@ import { ACCESS } from '../../src/api/access.ts';
 import type { ApiOperationId } from '../../src/api/operation.ts';
 import { BASE_PATH } from '../../src/api/server.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
 import { isDistributedRun } from '../support/nodes.ts';
 import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
@@ -12,7 +12,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { prepareMappings, readOperation } from './support/mappings.ts';
 import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants } from './support/tenants.ts';
+import { useTenants } from './support/tenants.ts';
 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
@@ -307,10 +307,9 @@ describe('the audit log', function auditLog() {
     await database.knex.raw(
       `insert into role_privileges (organization_id, role, privileges) values (1, 'admin', '{viewAccountLogs}')`,
     );
-    const headers = authorizationOf(tenants.colleague);
     // Nobody has asked before: what is known of callers is forgotten by a notice that the administration gives.
-    const looking = await service.call('/elements', { headers });
-    const changing = await service.call('/instances/12%00345', { method: 'DELETE', headers });
+    const looking = await tenants.colleague.call('/elements');
+    const changing = await tenants.colleague.send('DELETE', '/instances/12%00345');
     expectProblem(looking, 'FORBIDDEN');
     expectProblem(changing, 'FORBIDDEN');
     expect((await rowsOf(looking))[0]).to.deep.include({
@@ -331,13 +330,10 @@ describe('the audit log', function auditLog() {
       password: 'demo-password',
     };
     const { id } = await service.createInstance('odata', configuration, { name: 'Before', tags: ['a'] });
-    const changed = await service.call(`/instances/${id}`, {
-      method: 'PATCH',
-      body: {
-        name: 'After',
-        tags: ['a', 'b'],
-        configuration: { 'event.notification.signature.key': 'key-to-sign-with' },
-      },
+    const changed = await service.send('PATCH', `/instances/${id}`, {
+      name: 'After',
+      tags: ['a', 'b'],
+      configuration: { 'event.notification.signature.key': 'key-to-sign-with' },
     });
     expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
     const [row] = await rowsOf(changed);
@@ -346,11 +342,11 @@ describe('the audit log', function auditLog() {
       tags: { from: ['a'], to: ['a', 'b'] },
       'configuration.event.notification.signature.key': { to: '********' },
     });
-    const disabled = await service.call(`/instances/${id}/enabled`, { method: 'DELETE' });
+    const disabled = await service.send('DELETE', `/instances/${id}/enabled`);
     expect((await rowsOf(disabled))[0]?.changes).to.deep.equal({ disabled: { from: false, to: true } });
     const settings = { 'notification.webhook.retry.count': 9 };
-    await service.call('/accounts/settings', { method: 'POST', body: {} });
-    const set = await service.call('/accounts/settings', { method: 'PATCH', body: settings });
+    await service.send('POST', '/accounts/settings', {});
+    const set = await service.send('PATCH', '/accounts/settings', settings);
     expect((await rowsOf(set))[0]?.changes).to.deep.equal({ 'notification.webhook.retry.count': { from: 5, to: 9 } });
   });
 
@@ -358,7 +354,7 @@ describe('the audit log', function auditLog() {
     own.take('spareSubscription');
     const { id } = await own.find('spareSubscription');
     const body = { rotateSecret: true, eventTypes: ['orders.*'], state: 'deactivated' };
-    const rotated = await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body });
+    const rotated = await service.send('PATCH', `/notifications/subscriptions/${id}`, body);
     const rows = await rowsOf(rotated);
     expect(rows.map(({ action, changes }) => ({ action, changes }))).to.deep.equal([
       {
@@ -375,7 +371,7 @@ describe('the audit log', function auditLog() {
   it('names the account that was changed, and the user who is of another one', async () => {
     const headers = { 'elements-account-id': 'Siblings' };
     const body = { 'notification.webhook.retry.count': 9 };
-    const response = await service.call('/accounts/settings', { method: 'PATCH', body, headers });
+    const response = await service.send('PATCH', '/accounts/settings', body, { headers });
     expect(response.status).to.equal(200);
     expect((await rowsOf(response))[0]).to.deep.include({
       account_id: tenants.sibling.accountId,
@@ -386,11 +382,12 @@ describe('the audit log', function auditLog() {
 
   it('has no second row of a request that is repeated with its Idempotency-Key', async () => {
     const send = () =>
-      service.call('/instances', {
-        method: 'POST',
-        body: { element: { key: 'odata' }, name: 'Once', configuration: SHOP },
-        headers: { 'idempotency-key': 'once' },
-      });
+      service.send(
+        'POST',
+        '/instances',
+        { element: { key: 'odata' }, name: 'Once', configuration: SHOP },
+        { headers: { 'idempotency-key': 'once' } },
+      );
     const first = await send();
     const before = (await rowsOfNow()).length;
     const second = await send();
@@ -400,11 +397,12 @@ describe('the audit log', function auditLog() {
 
   it('has a row for the secret that a repeated request shows again', async () => {
     const send = () =>
-      service.call('/organizations/me/invitations', {
-        method: 'POST',
-        body: { email: 'again@example.com' },
-        headers: { 'idempotency-key': 'invited once' },
-      });
+      service.send(
+        'POST',
+        '/organizations/me/invitations',
+        { email: 'again@example.com' },
+        { headers: { 'idempotency-key': 'invited once' } },
+      );
     const actionsOf = async (response: ApiAnswer) => (await rowsOf(response)).map(({ action }) => action);
     const first = await send();
     const second = await send();
@@ -429,6 +427,6 @@ describe('the audit log', function auditLog() {
       .filter((name) => !NOT_CHANGED.test(name))
       .map((name) => `select '${name} ' || (to_jsonb(t) - 'used_at')::text as row from ${name} t`);
     const { rows } = await knex.raw(`${reads.join(' union all ')} order by 1`);
-    return rows.map(({ row }: { readonly row: string }) => row);
+    return pluck(rows, 'row');
   }
 });

@@ -4,7 +4,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants } from './support/tenants.ts';
+import { useTenants } from './support/tenants.ts';
 
 const FORM =
   '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
@@ -92,9 +92,7 @@ describe('authorization', () => {
     }
 
     it('checks the caller before it reads the body', async () => {
-      const response = await service.call('/instances', {
-        method: 'POST',
-        body: '{',
+      const response = await service.send('POST', '/instances', '{', {
         headers: { authorization: 'User x, Organization y' },
       });
       expectUnauthenticated(response, WRONG_SECRET);
@@ -159,14 +157,14 @@ describe('authorization', () => {
     });
 
     it('takes the token from another user of the account', async () => {
-      const response = await service.call('/Products', { headers: authorizationOf(tenants.colleague, instance.token) });
+      const response = await tenants.colleague.call('/Products', { token: instance.token });
       expect(response.status).to.equal(200);
     });
 
     it('refuses the token of a deleted instance', async () => {
       const { id, token } = await service.createInstance('odata', SHOP);
       expect((await service.call('/Products', { token })).status).to.equal(200);
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${id}`);
       expectUnauthenticated(await service.call('/Products', { token }), WRONG_TOKEN);
       expectUnauthenticated(await service.call('/instances', { token }), WRONG_TOKEN);
     });
@@ -174,7 +172,7 @@ describe('authorization', () => {
     it('is of the platform where the element has no object of that name, and then needs the Organization', async () => {
       for (const path of ['/elements', '/accounts/instances', '/notifications', '/events/test']) {
         expectUnauthenticated(
-          await service.call(path, { token: instance.token }),
+          await instance.call(path),
           'This path also needs `Organization <secret>` in the Authorization header.',
         );
       }
@@ -191,10 +189,9 @@ describe('authorization', () => {
   });
 
   describe('of a disabled instance', () => {
-    let disabled: { readonly id: number; readonly token: string };
+    const disabled = useInstance(service, 'odata', SHOP);
     before(async () => {
-      disabled = await service.createInstance('odata', SHOP);
-      await service.call(`/instances/${disabled.id}/enabled`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${disabled.id}/enabled`);
     });
 
     it('answers 403 to every call on its objects', async () => {
@@ -209,7 +206,7 @@ describe('authorization', () => {
         ['GET', '/hubs/general/Products'],
       ];
       for (const [method, path, body] of requests) {
-        const response = await service.call(path, { method, body, token: disabled.token });
+        const response = await disabled.send(method, path, body);
         const message = `Instance ${disabled.id} is disabled. Enable it with PUT /instances/${disabled.id}/enabled.`;
         expectProblem(response, 'FORBIDDEN', message);
       }
@@ -220,7 +217,7 @@ describe('authorization', () => {
         ...['/objects', '/objects/Products/metadata', '/hubs/general/objects'],
         ...['/hubs/general/objects/Products/metadata', '/instances'],
       ]) {
-        expect((await service.call(path, { token: disabled.token })).status, path).to.equal(200);
+        expect((await disabled.call(path)).status, path).to.equal(200);
       }
     });
   });

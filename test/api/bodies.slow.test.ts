@@ -1,7 +1,8 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows } from './support/tenants.ts';
@@ -11,11 +12,8 @@ const JSON_BODY = { 'content-type': 'application/json' };
 
 describe('the body of a request', () => {
   const service = useApp();
-  let token: string;
-  before(async () => {
-    ({ token } = await service.createInstance('odata', SHOP));
-  });
-  const post = (body: unknown) => service.call('/instances', { method: 'POST', body });
+  const shop = useInstance(service, 'odata', SHOP);
+  const post = (body: unknown) => service.send('POST', '/instances', body);
 
   function sendChunked(path: string, body: string, instanceToken?: string) {
     const headers = { ...authorizationOf(service, instanceToken), ...JSON_BODY, 'transfer-encoding': 'chunked' };
@@ -49,7 +47,7 @@ describe('the body of a request', () => {
       ] as const) {
         const response = await service.call(path, { method, headers: JSON_BODY });
         expectProblem(response, 'REQUEST_INVALID', 'body is missing.');
-        expectProblem(await service.call(path, { method, body: '' }), 'REQUEST_INVALID', 'body is missing.');
+        expectProblem(await service.send(method, path, ''), 'REQUEST_INVALID', 'body is missing.');
       }
       for (const [method, path] of [
         ['POST', '/Products'],
@@ -57,7 +55,7 @@ describe('the body of a request', () => {
         ['PUT', '/Products/1'],
         ['PATCH', '/instances'],
       ] as const) {
-        const answer = await service.call(path, { method, headers: JSON_BODY, token });
+        const answer = await shop.call(path, { method, headers: JSON_BODY });
         expectProblem(answer, 'REQUEST_INVALID', 'body is missing.');
       }
     });
@@ -65,19 +63,21 @@ describe('the body of a request', () => {
     for (const body of ['[]', '"text"', '5', 'true', 'null', '[{"name":"x"}]']) {
       it(`must be an object, not ${body}`, async () => {
         expectProblem(await post(body), 'REQUEST_INVALID', 'body must be object.');
-        const record = await service.call('/Products', { method: 'POST', body, token });
+        const record = await shop.send('POST', '/Products', body);
         expectProblem(record, 'REQUEST_INVALID', 'body must be object.');
       });
     }
 
     it('names all members that are missing', async () => {
-      const response = await post({});
-      expectProblem(response, 'REQUEST_INVALID', 'body.element is missing. (and 2 more, see details)');
-      expect(faultsOf(response)).to.deep.equal({
-        'body.element': 'is missing',
-        'body.configuration': 'is missing',
-        'body.name': 'is missing',
-      });
+      expectFaults(
+        await post({}),
+        {
+          'body.element': 'is missing',
+          'body.configuration': 'is missing',
+          'body.name': 'is missing',
+        },
+        'body.element is missing. (and 2 more, see details)',
+      );
     });
 
     it('names all members that are not known, those inside others too', async () => {
@@ -96,9 +96,7 @@ describe('the body of a request', () => {
     });
 
     it('names all members of the wrong type', async () => {
-      const response = await post({ element: 'bamboohr', name: ['x'], configuration: [], tags: 'a,b' });
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
+      expectFaults(await post({ element: 'bamboohr', name: ['x'], configuration: [], tags: 'a,b' }), {
         'body.element': 'must be object',
         'body.name': 'must be string',
         'body.configuration': 'must be object',
@@ -108,13 +106,13 @@ describe('the body of a request', () => {
 
     it('shows no more than 50 faults of a body full of them, and cuts their names', async () => {
       const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]));
-      for (const response of [await post(body), await service.call('/Products', { method: 'POST', body, token })]) {
+      for (const response of [await post(body), await shop.send('POST', '/Products', body)]) {
         expectProblem(response, 'REQUEST_INVALID');
         expect(response.body.details).to.have.length(50);
       }
       const name = 'n'.repeat(100_000);
       const cut = `${'n'.repeat(100)}…`;
-      const product = await service.call('/Products', { method: 'POST', body: { [name]: 1 }, token });
+      const product = await shop.send('POST', '/Products', { [name]: 1 });
       expectProblem(product, 'REQUEST_INVALID', `Unknown field '${cut}'. (and 1 more, see details)`);
       const setting = await post({ ...NEW, configuration: { ...BAMBOOHR, [name]: 1 } });
       expect(setting.body.message).to.include(`Unknown configuration key '${cut}'.`);
@@ -136,7 +134,7 @@ describe('the body of a request', () => {
       const path = '/Products';
       const record = (length: number) => JSON.stringify({ Nope: 'x'.repeat(length) });
       expectProblem(
-        await sendChunked(path, record(9_000_000), token),
+        await sendChunked(path, record(9_000_000), shop.token),
         'PAYLOAD_TOO_LARGE',
         'The body is larger than 8 MB.',
       );
@@ -147,12 +145,12 @@ describe('the body of a request', () => {
         ['POST', `/hubs/general${path}`],
         ['PATCH', `/hubs/general${path}/1`],
       ] as const) {
-        const response = await service.call(place, { method, token, body: record(7_000_000) });
+        const response = await shop.send(method, place, record(7_000_000));
         expect(response.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
         expect(response.body.message).to.match(/^Unknown field 'Nope'/);
       }
       const event = { instanceId: 999_999, data: { text: 'x'.repeat(7_000_000) } };
-      expectProblem(await service.call('/events/test', { method: 'POST', body: event }), 'NOT_FOUND');
+      expectProblem(await service.send('POST', '/events/test', event), 'NOT_FOUND');
     });
 
     it('may have 10,000 members, those inside others counted', async () => {
@@ -166,7 +164,7 @@ describe('the body of a request', () => {
     });
 
     it('may have 100,000 members inside a record, and 10,000 of its own', async () => {
-      const create = (body: object) => service.call('/Products', { method: 'POST', token, body });
+      const create = (body: object) => shop.send('POST', '/Products', body);
       const nested = (count: number) => create({ Nope: Array.from({ length: count }, () => 1) });
       expectProblem(await nested(99_999), 'REQUEST_INVALID', /^Unknown field 'Nope'/);
       const message = 'The body has more than 100000 members, nested members included.';
@@ -213,7 +211,7 @@ describe('the body of a request', () => {
       const message = 'The body is nested deeper than 100 levels.';
       expectProblem(await post(deep), 'REQUEST_INVALID', message);
       expectProblem(await post(`{"configuration":${deep}}`), 'REQUEST_INVALID', message);
-      const call = { method: 'POST', token, body: `{"Name":"x","Package":${deep}}` };
+      const call = { method: 'POST', token: shop.token, body: `{"Name":"x","Package":${deep}}` };
       expectProblem(await service.call('/Products', call), 'REQUEST_INVALID', message);
       const keyed = { ...call, headers: { 'idempotency-key': 'deep' } };
       expectProblem(await service.call('/Products', keyed), 'REQUEST_INVALID', message);
@@ -229,11 +227,8 @@ describe('the body of a request', () => {
     ]) {
       it(`must be JSON, not '${type}'`, async () => {
         const response = await postBytes(text, type === '' ? {} : { 'content-type': type });
-        expectProblem(
-          response,
-          'UNSUPPORTED_MEDIA_TYPE',
-          'This path accepts JSON. Send Content-Type: application/json.',
-        );
+        const message = 'This path accepts JSON. Send Content-Type: application/json.';
+        expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE', message);
       });
     }
 

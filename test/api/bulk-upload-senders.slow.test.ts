@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
+import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
 import { countRows, withDatabase } from './support/tenants.ts';
 
@@ -18,9 +19,8 @@ const ROWS = '1,A name that is rather long\r\n'.repeat(60_000);
 describe('a bulk upload whose sender goes away', () => {
   const service = useApp();
   let other: StartedApp;
-  let token: string;
+  const shop = useInstance(service, 'odata', SHOP);
   before(async () => {
-    ({ token } = await service.createInstance('odata', SHOP));
     other = await startTestApp({ DATABASE_URL: service.databaseUrl });
   });
 
@@ -29,7 +29,7 @@ describe('a bulk upload whose sender goes away', () => {
     const request = send(`${app.baseUrl}/bulk/Products`, {
       method: 'POST',
       headers: {
-        authorization: `User ${service.userSecret}, Element ${token}`,
+        authorization: `User ${service.userSecret}, Element ${shop.token}`,
         'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
       },
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -54,9 +54,9 @@ describe('bulk uploads', () => {
     return { status: response.status, body: Object(await response.json()) };
   }
 
-  const statusOf = async (id: number, token = shop.token) => (await service.call(`/bulk/${id}/status`, { token })).body;
+  const statusOf = async (id: number, token = shop.token) => await service.get(`/bulk/${id}/status`, { token });
   const get = (path: string, headers = {}, query = {}): Promise<ApiAnswer> =>
-    service.call(path, { token: shop.token, headers, query, asBytes: true });
+    shop.call(path, { headers, query, asBytes: true });
 
   async function ended(parts: readonly Part[], more: Parameters<typeof send>[1] = {}): Promise<ApiAnswer['body']> {
     const { status, body } = await send(parts, more);
@@ -87,10 +87,10 @@ describe('bulk uploads', () => {
       expect([record, outcome, code]).to.deep.equal(expected);
       expect(doubtful).to.equal(false);
     }
-    const first = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2 } });
-    expect(first.body.map(({ row }: { readonly row: number }) => row)).to.deep.equal([1, 8]);
+    const first = await shop.call(`/bulk/${id}/errors`, { query: { pageSize: 2 } });
+    expect(pluck(first.body, 'row')).to.deep.equal([1, 8]);
     const nextPage = String(first.headers.get('elements-next-page-token'));
-    const second = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2, nextPage } });
+    const second = await shop.call(`/bulk/${id}/errors`, { query: { pageSize: 2, nextPage } });
     const [error, ...more] = second.body;
     expect(more).to.deep.equal([]);
     expect(error).to.deep.equal({
@@ -105,27 +105,19 @@ describe('bulk uploads', () => {
     const again = await ended(upload(file.replaceAll(/^(\d+),/gm, '$1,Mended')));
     expect(again).to.include({ recordsCount: 3, recordsFailedCount: 0 });
     const where = 'Id >= 1000 AND Id < 1040';
-    const stored = (await service.call('/Products', { token: shop.token, query: { where, orderBy: 'Id' } })).body;
-    expect(stored.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(
-      rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)),
-    );
+    const stored = await shop.get('/Products', { query: { where, orderBy: 'Id' } });
+    expect(pluck(stored, 'Name')).to.deep.equal(rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)));
   });
 
   it('take a downloaded file back as it is, or edited', async () => {
-    const { body } = await service.call('/bulk/query', {
-      method: 'POST',
-      token: shop.token,
-      body: { objectName: 'Products' },
-    });
+    const body = await shop.change('POST', '/bulk/query', { objectName: 'Products' });
     await until(async () => (await statusOf(body.id)).status === 'COMPLETED');
     const file = (await get(`/bulk/${body.id}/Products`)).body.toString();
-    const before = (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } }))
-      .body;
+    const before = await shop.get('/Products', { query: { pageSize: 5000, orderBy: 'Id' } });
     const update = { format: 'csv', action: 'update' };
     const same = await ended(upload(file, update));
     expect(same).to.include({ status: 'COMPLETED', recordsFailedCount: 0, recordsCount: before.length });
-    const records = (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } }))
-      .body;
+    const records = await shop.get('/Products', { query: { pageSize: 5000, orderBy: 'Id' } });
     expect(records).to.deep.equal(before);
   });
 
@@ -179,7 +171,7 @@ describe('bulk uploads', () => {
   it('tell of a row with too few or too many cells, and write the others', async () => {
     const { id, ...status } = await ended(upload('Id,Name\n4000,A\n4001\n4002,B,C\n4003,D\n'));
     expect(status).to.include({ status: 'COMPLETED', recordsCount: 4, recordsFailedCount: 2 });
-    const errors = (await service.call(`/bulk/${id}/errors`, { token: shop.token })).body;
+    const errors = await shop.get(`/bulk/${id}/errors`);
     // Those of the good rows, and of none that was not sent.
     expect(status.progress.providerCalls).to.equal(2);
     expect(errors.map((error: ApiAnswer['body']) => [error.row, error.code, error.message])).to.deep.equal([
@@ -194,7 +186,7 @@ describe('bulk uploads', () => {
   it('bring hostile values from one instance to another as they were', async () => {
     const query = { objectName: 'Products', fields: 'Id,Name', where: 'Id >= 5000 AND Id < 5100', orderBy: 'Id' };
     const download = async (token: string) => {
-      const { body } = await service.call('/bulk/query', { method: 'POST', token, body: query });
+      const body = await service.change('POST', '/bulk/query', query, { token });
       await until(async () => (await service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED');
       const response = await service.call(`/bulk/${body.id}/Products`, { token, asBytes: true });
       return response.body.toString();
@@ -209,22 +201,22 @@ describe('bulk uploads', () => {
     const back = await ended(upload(file), { token: other.token });
     expect(back).to.include({ status: 'COMPLETED', recordsCount: HOSTILE.length, recordsFailedCount: 0 });
     expect(await download(other.token)).to.equal(file);
-    const records = (
-      await service.call('/Products', { token: other.token, query: { where: query.where, orderBy: 'Id' } })
-    ).body;
-    expect(records.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(HOSTILE);
+    const records = await service.get('/Products', {
+      token: other.token,
+      query: { where: query.where, orderBy: 'Id' },
+    });
+    expect(pluck(records, 'Name')).to.deep.equal(HOSTILE);
   });
 
   it('are those of their account: nobody else adds to its instance, or sees what came of them', async () => {
     const { stranger, sibling } = await createTenants(service);
     const { id } = await ended(upload('Id,Name\n6000,Secretive\n6001,\n'));
     for (const tenant of [stranger, sibling]) {
-      const own = await service.call('/instances', {
-        method: 'POST',
-        headers: authorizationOf(tenant),
-        body: { element: { key: 'odata' }, name: 'Own', configuration: SHOP },
+      const own = await tenant.send('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'Own',
+        configuration: SHOP,
       });
-      const headers = authorizationOf(tenant, own.body.token);
       for (const [method, path] of [
         ['GET', `/bulk/${id}/status`],
         ['GET', `/bulk/${id}/errors`],
@@ -232,8 +224,8 @@ describe('bulk uploads', () => {
         ['PUT', `/bulk/${id}/cancel`],
         ['DELETE', `/bulk/${id}`],
       ] as const)
-        expectProblem(await service.call(path, { method, headers }), 'NOT_FOUND');
-      const ownJobs = await service.call('/bulk/jobs', { headers });
+        expectProblem(await tenant.call(path, { method, token: own.body.token }), 'NOT_FOUND');
+      const ownJobs = await tenant.call('/bulk/jobs', { token: own.body.token });
       expect(ownJobs.body).to.deep.equal([]);
       const { status } = await send(upload('Id,Name\n6002,Intruder\n'), {
         headers: authorizationOf(tenant, shop.token),
@@ -242,7 +234,7 @@ describe('bulk uploads', () => {
     }
     expect(await statusOf(id)).to.include({ status: 'COMPLETED', recordsCount: 2 });
     const query = { where: 'Id >= 6000' };
-    expect((await service.call('/Products', { token: shop.token, query })).body).to.have.length(1);
+    expect(await shop.get('/Products', { query })).to.have.length(1);
   });
 
   it('take metadata that come as a file, as FormData sends what has a type, and say what is wrong with them', async () => {
@@ -255,7 +247,7 @@ describe('bulk uploads', () => {
     const ask = (parts: readonly FilePart[]) => {
       const form = new FormData();
       for (const [name, file] of parts) form.append(name, file);
-      return service.call('/bulk/Products', { method: 'POST', token: shop.token, body: form });
+      return shop.send('POST', '/bulk/Products', form);
     };
     for (const parts of [
       [metaData(), rows],
@@ -312,7 +304,7 @@ describe('bulk uploads', () => {
     ['an object that there is not', upload('Id\n'), 404, undefined, 'Prodcuts'],
   ] as const) {
     it(`are refused with ${what}, before there is a job`, async () => {
-      const count = async () => (await service.call('/bulk/jobs', { token: shop.token })).body.length;
+      const count = async () => (await shop.get('/bulk/jobs')).length;
       const before = await count();
       const response = await send(parts, { object: object ?? 'Products' });
       expect(response.status, JSON.stringify(response.body)).to.equal(status);

@@ -19,9 +19,9 @@ describe('bulk queries', () => {
 
   const post = (body: object | undefined, query: Readonly<Record<string, string>> = {}, headers = {}) =>
     service.call('/bulk/query', { method: 'POST', token: shop.token, query, headers, ...(body && { body }) });
-  const statusOf = async (id: number) => (await service.call(`/bulk/${id}/status`, { token: shop.token })).body;
+  const statusOf = async (id: number) => await shop.get(`/bulk/${id}/status`);
   const file = (id: number, headers: Readonly<Record<string, string>> = {}, query = {}, name = 'Products') =>
-    service.call(`/bulk/${id}/${name}`, { token: shop.token, headers, query, asBytes: true });
+    shop.call(`/bulk/${id}/${name}`, { headers, query, asBytes: true });
 
   async function ended(id: number): Promise<ApiAnswer['body']> {
     await until(async () => !['CREATED', 'RUNNING'].includes((await statusOf(id)).status));
@@ -38,7 +38,7 @@ describe('bulk queries', () => {
   }
 
   async function records(query: Readonly<Record<string, string | number>>): Promise<ApiAnswer['body']> {
-    return (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, ...query } })).body;
+    return await shop.get('/Products', { query: { pageSize: 5000, ...query } });
   }
 
   describe('with a statement', () => {
@@ -178,7 +178,7 @@ describe('bulk queries', () => {
       expectProblem(await post({ objectName: 'Prodcts' }), 'NOT_FOUND');
       const unordered = await service.createInstance('bamboohr', BAMBOOHR);
       const body = { objectName: 'time-off', orderBy: 'amount' };
-      const response = await service.call('/bulk/query', { method: 'POST', token: unordered.token, body });
+      const response = await service.send('POST', '/bulk/query', body, { token: unordered.token });
       expectProblem(response, 'WHERE_UNSUPPORTED');
       expect(response.body.details[0].path).to.equal('/body/orderBy');
     });
@@ -191,15 +191,12 @@ describe('bulk queries', () => {
 
     it('are answered below the hub', async () => {
       const body = { objectName: 'Products', fields: 'Id' };
-      const created = await service.call('/hubs/general/bulk/query', { method: 'POST', token: shop.token, body });
+      const created = await shop.send('POST', '/hubs/general/bulk/query', body);
       expect(created.status).to.equal(200);
       await ended(created.body.id);
-      const response = await service.call(`/hubs/general/bulk/${created.body.id}/Products`, { token: shop.token });
+      const response = await shop.call(`/hubs/general/bulk/${created.body.id}/Products`);
       expect(response.headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
-      expectProblem(
-        await service.call('/hubs/crm/bulk/query', { method: 'POST', token: shop.token, body }),
-        'NOT_FOUND',
-      );
+      expectProblem(await shop.send('POST', '/hubs/crm/bulk/query', body), 'NOT_FOUND');
     });
 
     it('are made once with an Idempotency-Key', async () => {
@@ -237,10 +234,7 @@ describe('bulk queries', () => {
       const csv = await file(id, { accept: 'application/json;q=0.1, text/*' });
       expect(csv.headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
       expect(csv.body.toString().split('\r\n')[0]).to.equal(Object.keys(rows[0]).join(','));
-      expectProblem(
-        await service.call(`/bulk/${id}/Products`, { token: shop.token, headers: { accept: 'image/png' } }),
-        'NOT_ACCEPTABLE',
-      );
+      expectProblem(await shop.call(`/bulk/${id}/Products`, { headers: { accept: 'image/png' } }), 'NOT_ACCEPTABLE');
     });
 
     it('whose name is that of the job', async () => {
@@ -267,10 +261,7 @@ describe('bulk queries', () => {
       expect(
         (await file(id, { range: `bytes=${half}-${whole.length + 5}` })).body.equals(whole.subarray(half)),
       ).to.equal(true);
-      const behind = await service.call(`/bulk/${id}/Products`, {
-        token: shop.token,
-        headers: { range: `bytes=${whole.length}-` },
-      });
+      const behind = await shop.call(`/bulk/${id}/Products`, { headers: { range: `bytes=${whole.length}-` } });
       expectProblem(behind, 'RANGE_NOT_SATISFIABLE');
       expect(behind.headers.get('content-range')).to.equal(`bytes */${whole.length}`);
       for (const range of ['bytes=1-2,4-5', 'lines=1-2', 'bytes=5-2', 'bytes=-'])
@@ -309,17 +300,16 @@ describe('bulk queries', () => {
     });
 
     it('whose headers HEAD tells', async () => {
-      const head = await service.call(`/bulk/${id}/Products`, {
+      const head = await shop.call(`/bulk/${id}/Products`, {
         method: 'HEAD',
-        token: shop.token,
         headers: { 'accept-encoding': 'identity' },
       });
       expect([head.status, head.headers.get('content-length')]).to.deep.equal([200, String(whole.length)]);
     });
 
     it('under the name of its object only', async () => {
-      expectProblem(await service.call(`/bulk/${id}/Orders`, { token: shop.token }), 'NOT_FOUND');
-      expectProblem(await service.call('/bulk/99999/Products', { token: shop.token }), 'NOT_FOUND');
+      expectProblem(await shop.call(`/bulk/${id}/Orders`), 'NOT_FOUND');
+      expectProblem(await shop.call('/bulk/99999/Products'), 'NOT_FOUND');
     });
   });
 
@@ -330,26 +320,19 @@ describe('bulk queries', () => {
         await complete({ objectName: 'Orders', fields: 'Code' }),
       ];
       const where = "objectName = 'Orders' AND status = 'COMPLETED'";
-      const list = (query: object) => service.call('/bulk/jobs', { token: shop.token, query: { where, ...query } });
+      const list = (query: object) => shop.call('/bulk/jobs', { query: { where, ...query } });
       const [first, second] = [await list({ pageSize: 1 }), await list({})];
       expect(second.body.map(({ id }: Shop) => id)).to.deep.equal(ids.toReversed());
       expect(first.body).to.deep.equal(second.body.slice(0, 1));
       const next = await list({ pageSize: 1, nextPage: first.headers.get('elements-next-page-token') ?? '' });
       expect(next.body).to.deep.equal(second.body.slice(1));
       expect(next.headers.get('elements-next-page-token')).to.equal(null);
-      expectProblem(
-        await service.call('/bulk/jobs', { token: shop.token, query: { where: 'stauts = 1' } }),
-        'WHERE_INVALID',
-      );
+      expectProblem(await shop.call('/bulk/jobs', { query: { where: 'stauts = 1' } }), 'WHERE_INVALID');
     });
 
     it('of all instances of the account', async () => {
       const { id: otherId, token } = await service.createInstance('bamboohr', BAMBOOHR);
-      const made = await service.call('/bulk/query', {
-        method: 'POST',
-        token,
-        body: { objectName: 'employees', fields: 'id' },
-      });
+      const made = await service.send('POST', '/bulk/query', { objectName: 'employees', fields: 'id' }, { token });
       const own = await complete({ objectName: 'Orders', fields: 'Code' });
       const list = async (query: ApiCall['query']) => {
         const response = await service.call('/bulk-jobs', { query });
@@ -369,17 +352,17 @@ describe('bulk queries', () => {
 
   it('can be deleted, with their file', async () => {
     const id = await complete({ objectName: 'Products', fields: 'Id' });
-    expect((await service.call(`/bulk/${id}`, { method: 'DELETE', token: shop.token })).body).to.deep.equal({ id });
-    expectProblem(await service.call(`/bulk/${id}/status`, { token: shop.token }), 'NOT_FOUND');
-    expectProblem(await service.call(`/bulk/${id}/Products`, { token: shop.token }), 'NOT_FOUND');
-    expectProblem(await service.call(`/bulk/${id}`, { method: 'DELETE', token: shop.token }), 'NOT_FOUND');
+    expect((await shop.send('DELETE', `/bulk/${id}`)).body).to.deep.equal({ id });
+    expectProblem(await shop.call(`/bulk/${id}/status`), 'NOT_FOUND');
+    expectProblem(await shop.call(`/bulk/${id}/Products`), 'NOT_FOUND');
+    expectProblem(await shop.send('DELETE', `/bulk/${id}`), 'NOT_FOUND');
   });
 
   it('that have ended cannot be cancelled', async () => {
     const id = await complete({ objectName: 'Products', fields: 'Id' });
-    const response = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
+    const response = await shop.send('PUT', `/bulk/${id}/cancel`);
     expectProblem(response, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
-    expect((await service.call(`/bulk/${id}/errors`, { token: shop.token })).body).to.deep.equal([]);
+    expect(await shop.get(`/bulk/${id}/errors`)).to.deep.equal([]);
   });
 
   it('that end while they are cancelled are told as what they are', async () => {
@@ -389,7 +372,7 @@ describe('bulk queries', () => {
       await job(knex).update({ status: 'RUNNING', due: new Date('2100-01-01T00:00:00Z') });
       const end = await knex.transaction();
       await job(end).update({ status: 'COMPLETED', due: null });
-      const response = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
+      const response = shop.send('PUT', `/bulk/${id}/cancel`);
       // The job was RUNNING when the cancellation looked, and the end of it is not committed yet.
       const waiting = `select from ${LOCKS} where not granted and locktype = 'transactionid'`;
       await until(async () => (await knex.raw(waiting)).rowCount > 0);
@@ -403,15 +386,12 @@ describe('bulk queries', () => {
     const { stranger, sibling, colleague } = await createTenants(service);
     const other = await service.createInstance('odata', SHOP);
     for (const tenant of [stranger, sibling])
-      expect(
-        (await service.call(`/bulk/${id}/status`, { headers: authorizationOf(tenant, shop.token) })).status,
-      ).to.equal(401);
+      expect((await tenant.call(`/bulk/${id}/status`, { token: shop.token })).status).to.equal(401);
     const countOf = async (tenant: Tenant) =>
-      (await service.call('/bulk-jobs', { headers: authorizationOf(tenant) })).body.length;
+      (await service.get('/bulk-jobs', { headers: authorizationOf(tenant) })).length;
     expect(await Promise.all([stranger, sibling].map(countOf))).to.deep.equal([0, 0]);
     expect(await countOf(colleague)).to.be.above(0);
-    const headers = authorizationOf(colleague, shop.token);
-    expect((await service.call(`/bulk/${id}/status`, { headers })).status).to.equal(200);
+    expect((await colleague.call(`/bulk/${id}/status`, { token: shop.token })).status).to.equal(200);
     for (const [method, path] of [
       ['GET', `/bulk/${id}/status`],
       ['GET', `/bulk/${id}/errors`],
@@ -420,10 +400,8 @@ describe('bulk queries', () => {
       ['DELETE', `/bulk/${id}`],
     ] as const)
       expectProblem(await service.call(path, { method, token: other.token }), 'NOT_FOUND');
-    expect((await service.call('/bulk/jobs', { token: other.token })).body).to.deep.equal([]);
+    expect(await service.get('/bulk/jobs', { token: other.token })).to.deep.equal([]);
     const continued = { objectName: 'Products', continueFromJobId: id };
-    expect(
-      (await service.call('/bulk/query', { method: 'POST', token: other.token, body: continued })).status,
-    ).to.equal(400);
+    expect((await service.send('POST', '/bulk/query', continued, { token: other.token })).status).to.equal(400);
   });
 });

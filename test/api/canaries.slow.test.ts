@@ -52,7 +52,7 @@ describe('canary secrets, planted on every path', function canaries() {
   }
 
   /** From here on headers and bodies of what its provider is sent and answers are kept. */
-  const trace = (id: number) => service.call(`/instances/${id}/trace-logging`, { method: 'PUT' });
+  const trace = (id: number) => service.send('PUT', `/instances/${id}/trace-logging`);
   const post = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'POST', body, ...more });
   const patch = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'PATCH', body, ...more });
 
@@ -133,12 +133,12 @@ describe('canary secrets, planted on every path', function canaries() {
     const configuration = { 'base.url': `${provider.url}/api`, username: 'canary-user', password };
     const body = { element: { key: 'odata' }, name: 'Shop', configuration };
     const headers = { 'idempotency-key': 'canary-key' };
-    const created = await service.call('/instances', { method: 'POST', body, headers });
+    const created = await service.send('POST', '/instances', body, { headers });
     expect(created.status).to.equal(200);
     const { id } = created.body;
     const token = plant('instance token', created.body.token);
     await trace(id);
-    expect((await service.call('/instances', { method: 'POST', body, headers })).body).to.deep.equal(created.body);
+    expect(await service.change('POST', '/instances', body, { headers })).to.deep.equal(created.body);
     await misplace(password, 'password');
     await misplaceInQueries('/items', password, { token });
     await misplaceInQueries('/items', token, { token });
@@ -267,7 +267,7 @@ describe('canary secrets, planted on every path', function canaries() {
       'oauth.callback.url': callbackUrl,
     };
     const body = { element: { key: 'granted' }, name: 'Ada', configuration, providerData: { code } };
-    const created = await service.call('/instances', { method: 'POST', body });
+    const created = await service.send('POST', '/instances', body);
     expect(created.status).to.equal(200);
     const token = plant('third token', created.body.token);
     await trace(created.body.id);
@@ -302,7 +302,7 @@ describe('canary secrets, planted on every path', function canaries() {
   it('in an OAuth proxy and on the way through it', async () => {
     const apiSecret = plant('proxy secret', canary('proxy'));
     const body = { name: 'canary', apiKey: 'client', apiSecret };
-    const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
+    const proxy = await service.change('POST', '/elements/oauthProxies', body);
     await post('/elements/oauthProxies', body);
     await search('/elements/oauthProxies');
     await search(`/elements/oauthProxies/${proxy.id}`);
@@ -318,14 +318,14 @@ describe('canary secrets, planted on every path', function canaries() {
     const key = plant('signature key', canary('signature'));
     const url = `${provider.url}/hook`;
     const source = await createSource(service, url, { 'event.notification.signature.key': key });
-    const { body: found } = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+    const found = await service.get('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
     const subscriptionPath = `/notifications/subscriptions/${found[0].id}`;
-    const secret = plant('signing secret', (await service.call(subscriptionPath)).body.secret.replace('whsec_', ''));
+    const secret = plant('signing secret', (await service.get(subscriptionPath)).secret.replace('whsec_', ''));
     provider.answer('/hook', ...[key, secret, `whsec_${secret}`].flatMap((one) => quoting(one, [500])));
     // The first event to use up its retries deactivates the subscription, whatever the others have had of theirs by then.
     const attempts = () => provider.requests.filter(({ url: path }) => path === '/hook').length;
     for (let event = 0; attempts() < 3 * ROUNDS; event++) {
-      if (event > 0) await service.call(subscriptionPath, { method: 'PATCH', body: { state: 'active' } });
+      if (event > 0) await service.send('PATCH', subscriptionPath, { state: 'active' });
       await sendEvent(service, source.id, { event });
       await waitForDeliveries(service, "status = 'queued'", event + 1);
     }
@@ -334,7 +334,7 @@ describe('canary secrets, planted on every path', function canaries() {
     await search('/notifications');
     await search(`/instances/${source.id}/configuration`);
     await misplace(key, 'event.notification.signature.key');
-    const { body: rotated } = await service.call(subscriptionPath, { method: 'PATCH', body: { rotateSecret: true } });
+    const rotated = await service.change('PATCH', subscriptionPath, { rotateSecret: true });
     plant('rotated signing secret', rotated.secret.replace('whsec_', ''));
     await search(`/instances/${source.id}`, { method: 'DELETE' });
   });
@@ -351,7 +351,7 @@ describe('canary secrets, planted on every path', function canaries() {
     const password = plant('password of a user', canary('log-in'));
     const wrong = plant('wrong password of a user', canary('wrong log-in'));
     const refused = plant('refused password of a user', `${canary('x')}${'x'.repeat(256)}`);
-    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    await service.send('PUT', '/users/me/password', { password });
     const put = (body: object, headers = {}) => search('/users/me/password', { method: 'PUT', body, headers });
     expect((await put({ password: refused })).status).to.equal(400);
     await put({ password: wrong, [wrong]: 1 });
@@ -396,7 +396,7 @@ describe('canary secrets, planted on every path', function canaries() {
     await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong });
     await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong, [token]: 1 });
     await browse(`/elements/${token}`, 'DELETE');
-    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    await service.send('PUT', '/users/me/password', { password });
     await browse(`/elements/${token}`, 'GET');
   });
 

@@ -5,12 +5,12 @@ import {
   brokenJson,
   hang,
   json,
-  type MisbehavingServer,
   resetBeforeAnswer,
   startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { countRows } from './support/tenants.ts';
 
@@ -19,7 +19,7 @@ const MASK = '********';
 
 describe('a code that is exchanged once for a token', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let code: string;
   let token: string;
   let codes = 0;
@@ -37,11 +37,6 @@ describe('a code that is exchanged once for a token', () => {
   const spent = new Set<string>();
   const forToken: Behaviour = (response, request) =>
     (request.headers['x-token'] === token ? json({ items: [{ id: 1 }] }) : status(401))(response, request);
-
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
   beforeEach(() => {
     code = `code-of-the-user-${++codes}`;
     token = `token-of-the-provider-${codes}`;
@@ -52,14 +47,15 @@ describe('a code that is exchanged once for a token', () => {
 
   const settings = () => ({ 'base.url': provider.url, 'client.secret': SECRET });
   const create = (configuration: object) =>
-    service.call('/instances', {
-      method: 'POST',
-      body: { element: { key: 'coded' }, name: 'x', configuration: { ...settings(), ...configuration } },
+    service.send('POST', '/instances', {
+      element: { key: 'coded' },
+      name: 'x',
+      configuration: { ...settings(), ...configuration },
     });
   const createWithCode = async () => (await create({ 'authorization.code': code })).body;
   const change = (id: number, configuration: object, method = 'PATCH') =>
-    service.call(`/instances/${id}`, { method, body: { ...(method === 'PUT' && { name: 'x' }), configuration } });
-  const shown = async (id: number) => (await service.call(`/instances/${id}/configuration`)).body;
+    service.send(method, `/instances/${id}`, { ...(method === 'PUT' && { name: 'x' }), configuration });
+  const shown = async (id: number) => await service.get(`/instances/${id}/configuration`);
   const sentTo = (path: string) => provider.requests.filter(({ url }) => url === path).length;
   const expectAbsent = ({ body }: ApiAnswer, ...secrets: readonly string[]) => {
     for (const secret of [SECRET, ...secrets]) {
@@ -76,7 +72,7 @@ describe('a code that is exchanged once for a token', () => {
   };
 
   it('is shown as two keys of an element of type custom, neither of which is required', async () => {
-    const { body } = await service.call('/elements/coded');
+    const body = await service.get('/elements/coded');
     expect(body.authentication.type).to.equal('custom');
     const keys = body.configuration.map(({ key, required, secret }: Record<string, unknown>) => [
       key,
@@ -93,7 +89,7 @@ describe('a code that is exchanged once for a token', () => {
   it('makes an instance that keeps the token, and not the code', async () => {
     const response = await create({ 'authorization.code': code });
     expect(await shown(response.body.id)).to.deep.equal({ ...settings(), 'client.secret': MASK, 'access.token': MASK });
-    expect((await service.call('/items', { token: response.body.token })).body).to.deep.equal([{ id: 1 }]);
+    expect(await service.get('/items', { token: response.body.token })).to.deep.equal([{ id: 1 }]);
     expectAbsent(response, code, token);
     const sent = provider.requests.find(({ url }) => url === '/exchange');
     expect(sent?.headers).to.include({ 'x-code': code, 'x-secret': SECRET }).and.not.have.property('x-token');
@@ -111,9 +107,7 @@ describe('a code that is exchanged once for a token', () => {
   it('is asked for where neither is given, beside what else is missing', async () => {
     const missing = "'authorization.code' is required: The code of the user.";
     for (const none of [{}, { 'authorization.code': '' }, { 'authorization.code': MASK }, { 'access.token': null }]) {
-      const response = await create({ ...none, 'client.secret': null });
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
+      expectFaults(await create({ ...none, 'client.secret': null }), {
         'body.configuration.authorization.code': missing,
         'body.configuration.client.secret': "'client.secret' is required: The secret of the client.",
       });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { json, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 describe('two changes of one configuration at the same time', () => {
@@ -10,10 +10,7 @@ describe('two changes of one configuration at the same time', () => {
     provider.answer('/', json({ value: [] }));
     const { id } = await service.createInstance('odata', { 'base.url': provider.url });
     const change = (username: string) =>
-      service.call(`/instances/${id}/configuration`, {
-        method: 'PATCH',
-        body: { username, password: `${username}-password` },
-      });
+      service.send('PATCH', `/instances/${id}/configuration`, { username, password: `${username}-password` });
     const answers = await Promise.all(['one', 'two', 'three'].map(change));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).to.have.length.at.least(1);
@@ -24,7 +21,7 @@ describe('two changes of one configuration at the same time', () => {
         `Instance ${id} was changed by another request at the same time. Read it again and repeat the change.`,
       );
     }
-    const { body } = await service.call(`/instances/${id}/configuration`);
+    const body = await service.get(`/instances/${id}/configuration`);
     expect(['one', 'two', 'three']).to.include(body.username);
     await provider.close();
   });
@@ -34,7 +31,7 @@ describe('many changes of what accounts share, at the same time', () => {
   const service = useSharedApp();
   const many = Array.from({ length: 8 }, (_, index) => index);
 
-  const call = (method: string, path: string, body?: object) => service.call(path, { method, body });
+  const call = (method: string, path: string, body?: object) => service.send(method, path, body);
   const outcomes = (answers: readonly ApiAnswer[]) =>
     [...new Set(answers.map(({ status, body }) => (status === 200 ? 'done' : body.code)))].sort();
   const idsOf = (answers: readonly ApiAnswer[]): readonly number[] => answers.map(({ body }) => body.id);
@@ -54,8 +51,8 @@ describe('many changes of what accounts share, at the same time', () => {
     expect(outcomes(removed)).to.deep.equal(['done']);
     // Those that were removed first are not there any more.
     expect(['done', 'NOT_FOUND']).to.include.members(outcomes(changed));
-    const { body } = await service.call('/accounts', { query: { where: "name != 'Default'" } });
-    const names = body.map(({ externalId }: { readonly externalId: string }) => externalId);
+    const body = await service.get('/accounts', { query: { where: "name != 'Default'" } });
+    const names = pluck(body, 'externalId');
     expect(names).to.include.members(many.map((index) => `second ${index}`));
     expect(names.join()).not.to.include('first');
   });
@@ -83,7 +80,7 @@ describe('many changes of what accounts share, at the same time', () => {
     ]);
     expect(['done', 'CONFLICT']).to.include.members(outcomes(answers));
     // A step does not depend on what is changed beside it.
-    const steps: readonly { readonly name: string }[] = (await service.call(`/formulas/${one}`)).body.steps;
+    const steps: readonly { readonly name: string }[] = (await service.get(`/formulas/${one}`)).steps;
     expect(steps.map(({ name }) => name).sort()).to.deep.equal(['end', ...many.map((index) => `step${index}`)]);
     const added = answers.slice(made.length + 2, made.length + 2 + many.length);
     const stored = new Map(steps.map(({ name, ...rest }) => [name, rest]));

@@ -32,10 +32,7 @@ describe('docs/reference/connect-sessions.md', () => {
     };
     const receiver = await startReceiver();
     const url = receiver.open('connected');
-    await service.call('/accounts/settings', {
-      method: 'PATCH',
-      body: { 'notification.operational.callback.url': url },
-    });
+    await service.send('PATCH', '/accounts/settings', { 'notification.operational.callback.url': url });
     expect((await run(setOrigins)).origins).to.deep.equal(['http://localhost:3000', 'https://app.example.com']);
     const session = await run(createSession);
     const branding = await run(setBranding);

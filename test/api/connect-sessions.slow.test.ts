@@ -1,13 +1,21 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
-import { type ApiAnswer, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from './support/connect-page.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import { authorizationOf, countRows, createUser, readEverything, useTenants, withDatabase } from './support/tenants.ts';
+import {
+  authorizationOf,
+  countRows,
+  createUser,
+  readEverything,
+  updateRows,
+  useTenants,
+  withDatabase,
+} from './support/tenants.ts';
 
 const ADDRESS = { 'base.url': SHOP['base.url'] };
 const SIMULATED = { elements: ['odata'], configuration: { simulator: true } };
@@ -29,7 +37,7 @@ const letExpire = (service: TestApp, id: number) =>
 
 describe('a connect session', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  const create = (body: object, headers = {}) => service.call('/connect/sessions', { method: 'POST', body, headers });
+  const create = (body: object, headers = {}) => service.send('POST', '/connect/sessions', body, { headers });
   const tenants = useTenants(service);
 
   before(async () => {
@@ -51,7 +59,7 @@ describe('a connect session', () => {
       expect(Date.parse(body.expiresDate) - Date.parse(body.createdDate)).to.equal(3_600_000);
       expect(body).to.not.have.any.keys('configuration', 'token');
       const { url: _, ...shown } = body;
-      expect((await service.call(`/connect/sessions/${body.id}`)).body).to.deep.equal(shown);
+      expect(await service.get(`/connect/sessions/${body.id}`)).to.deep.equal(shown);
     });
 
     it('for as long as it is asked for, up to a day', async () => {
@@ -69,27 +77,30 @@ describe('a connect session', () => {
 
   describe('is not made', () => {
     it('of elements that there are not, or that the account makes no instances of', async () => {
-      const response = await create({ elements: ['bamboohr', 'odota'] });
-      expectProblem(response, 'REQUEST_INVALID', "Unknown element 'odota'. Did you mean 'odata'?");
-      expect(faultsOf(response)).to.deep.equal({
-        'body.elements.1': "Unknown element 'odota'. Did you mean 'odata'?",
-      });
-      await service.call('/elements/twilio/active', { method: 'DELETE' });
+      expectFaults(
+        await create({ elements: ['bamboohr', 'odota'] }),
+        {
+          'body.elements.1': "Unknown element 'odota'. Did you mean 'odata'?",
+        },
+        "Unknown element 'odota'. Did you mean 'odata'?",
+      );
+      await service.send('DELETE', '/elements/twilio/active');
       const message = "The element 'twilio' is inactive in account 1.";
       expectProblem(await create({ elements: ['twilio'] }), 'REQUEST_INVALID', message);
-      await service.call('/elements/twilio/active', { method: 'PUT' });
+      await service.send('PUT', '/elements/twilio/active');
     });
 
     it('with keys that no element on offer knows, or values that are none of theirs', async () => {
-      const response = await create({
-        elements: ['odata'],
-        configuration: { 'company.name': 'acme', simulator: 'perhaps' },
-      });
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
-        'body.configuration.company.name': "Unknown configuration key 'company.name'.",
-        'body.configuration.simulator': "'simulator' must be true or false.",
-      });
+      expectFaults(
+        await create({
+          elements: ['odata'],
+          configuration: { 'company.name': 'acme', simulator: 'perhaps' },
+        }),
+        {
+          'body.configuration.company.name': "Unknown configuration key 'company.name'.",
+          'body.configuration.simulator': "'simulator' must be true or false.",
+        },
+      );
       expect(
         (await create({ elements: ['odata', 'bamboohr'], configuration: { 'company.name': 'acme' } })).status,
       ).to.equal(200);
@@ -123,7 +134,7 @@ describe('a connect session', () => {
 
     it('with a proxy where nobody authorizes', async () => {
       const proxy = { name: 'of no use', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
-      const { id } = (await service.call('/elements/oauthProxies', { method: 'POST', body: proxy })).body;
+      const { id } = await service.change('POST', '/elements/oauthProxies', proxy);
       const message = /^body.proxyId has no effect/;
       expectProblem(await create({ elements: ['odata'], proxyId: id }), 'REQUEST_INVALID', message);
     });
@@ -145,7 +156,7 @@ describe('a connect session', () => {
       `${owner} has ${most} open connect sessions, the maximum. End some with DELETE /connect/sessions/{id}, or wait until some are completed or expire; a shorter expiresIn leaves fewer open.`;
 
     it('1,000 that are open of a user, however many ask at the same time', async () => {
-      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'crowded' } });
+      const account = await service.change('POST', '/accounts', { externalId: 'crowded' });
       await fill(account.id, 1, 997);
       const answers = await Promise.all(Array.from({ length: 8 }, () => createIn('crowded')));
       expect(answers.filter(({ status: code }) => code === 200)).to.have.length(3);
@@ -167,7 +178,7 @@ describe('a connect session', () => {
     });
 
     it('2,000 that are open of an account', async () => {
-      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'full' } });
+      const account = await service.change('POST', '/accounts', { externalId: 'full' });
       for (const userId of [901, 902]) await fill(account.id, userId, 1_000);
       expectProblem(await createIn('full'), 'RATE_LIMITED', refusal(`Account ${account.id}`, 2_000));
     });
@@ -190,7 +201,7 @@ describe('a connect session', () => {
       expect(body).to.not.have.any.keys('returnUrl', 'error');
       const [bamboohr, salesforce] = body.elements;
       expect(bamboohr).to.deep.include({ key: 'bamboohr', authentication: 'basic', authorizes: false });
-      expect(bamboohr.fields.map(({ key }: { key: string }) => key)).to.deep.equal(['username']);
+      expect(pluck(bamboohr.fields, 'key')).to.deep.equal(['username']);
       expect(bamboohr.fields[0]).to.deep.include({ required: true, secret: true }).and.to.have.property('setup');
       expect(bamboohr.image).to.match(/^data:image\/svg/);
       expect(salesforce).to.deep.include({ authentication: 'oauth2', authorizes: true, fields: [] });
@@ -201,11 +212,11 @@ describe('a connect session', () => {
     it('the client of an application where neither the session nor a proxy has one', async () => {
       const keysOf = async (session: object) => {
         const { body } = await (await openPage(service, session)).call();
-        return body.elements[0].fields.map(({ key }: { key: string }) => key);
+        return pluck(body.elements[0].fields, 'key');
       };
       expect(await keysOf({ elements: ['salesforce'] })).to.deep.equal(['oauth.api.key', 'oauth.api.secret']);
       const proxy = { name: 'crm', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
-      const { id } = (await service.call('/elements/oauthProxies', { method: 'POST', body: proxy })).body;
+      const { id } = await service.change('POST', '/elements/oauthProxies', proxy);
       expect(await keysOf({ elements: ['salesforce'], proxyId: id })).to.deep.equal([]);
     });
 
@@ -223,11 +234,11 @@ describe('a connect session', () => {
     });
 
     it('all elements that the account makes instances of, where none is named', async () => {
-      await service.call('/elements/twilio/active', { method: 'DELETE' });
+      await service.send('DELETE', '/elements/twilio/active');
       const { body } = await (await openPage(service, {})).call();
-      const keys = body.elements.map(({ key }: { key: string }) => key);
+      const keys = pluck(body.elements, 'key');
       expect(keys).to.include('bamboohr').and.not.include('twilio');
-      await service.call('/elements/twilio/active', { method: 'PUT' });
+      await service.send('PUT', '/elements/twilio/active');
     });
   });
 
@@ -247,14 +258,14 @@ describe('a connect session', () => {
       expect(body).to.deep.equal({ status: 'completed', instanceId, returnUrl });
       const session = await page.read();
       expect(session).to.deep.include({ status: 'completed', instanceId, elementKey: 'odata' });
-      const instance = (await service.call(`/instances/${instanceId}`)).body;
+      const instance = await service.get(`/instances/${instanceId}`);
       expect(instance).to.deep.include({ name: 'Shop of Ada', tags: ['user-7'], token: session.token });
       expect(instance.configuration).to.deep.equal({ ...SHOP, ...instance.configuration });
       expect((await service.call('/Orders', { token: session.token })).status).to.equal(200);
       const shown = (await page.call()).body;
       expect(shown).to.deep.include({ status: 'completed', elementKey: 'odata', returnUrl, elements: [] });
       expect(JSON.stringify([body, shown])).not.to.include(session.token);
-      const listed = (await service.call('/connect/sessions', { query: { where: `id = ${sessionId}` } })).body;
+      const listed = await service.get('/connect/sessions', { query: { where: `id = ${sessionId}` } });
       expect(listed).to.have.length(1);
       expect(listed[0]).to.not.have.any.keys('token', 'url');
     });
@@ -262,7 +273,7 @@ describe('a connect session', () => {
     it('under the name that the user gave, or that of the element, where none is fixed', async () => {
       const named = await (await openPage(service, SIMULATED)).connect({ ...CONNECT_SHOP, name: ' My shop ' });
       const unnamed = await (await openPage(service, SIMULATED)).connect(CONNECT_SHOP);
-      const nameOf = async (id: number) => (await service.call(`/instances/${id}`)).body.name;
+      const nameOf = async (id: number) => (await service.get(`/instances/${id}`)).name;
       expect(await nameOf(named.body.instanceId)).to.equal('My shop');
       expect(await nameOf(unnamed.body.instanceId)).to.equal('OData');
       const fixed = await openPage(service, { ...SIMULATED, name: 'Fixed' });
@@ -278,7 +289,7 @@ describe('a connect session', () => {
         const before = await countRows(service, 'instance');
         const answers = await Promise.all(
           [service, other, service, other].map((one) =>
-            one.call('/connect/session/instance', { method: 'POST', body: CONNECT_SHOP, headers }),
+            one.send('POST', '/connect/session/instance', CONNECT_SHOP, { headers }),
           ),
         );
         expect(answers.map((response) => response.status).toSorted()).to.deep.equal([200, 409, 409, 409]);
@@ -336,7 +347,7 @@ describe('a connect session', () => {
       const page = await openPage(service, { instanceId: id });
       const { body } = await page.call();
       expect(body).to.deep.include({ isReauthentication: true });
-      expect(body.elements.map(({ key }: { key: string }) => key)).to.deep.equal(['odata']);
+      expect(pluck(body.elements, 'key')).to.deep.equal(['odata']);
       const [address, username, password] = body.elements[0].fields;
       expect([address.default, username.default]).to.deep.equal([PRIVATE_SHOP['base.url'], PRIVATE_SHOP.username]);
       expect(password).to.not.have.property('default');
@@ -347,30 +358,31 @@ describe('a connect session', () => {
       );
       expect((await page.connect({ elementKey: 'odata', configuration })).body.instanceId).to.equal(id);
       expect(await page.read()).to.deep.include({ status: 'completed', instanceId: id, token });
-      expect((await service.call(`/instances/${id}`)).body).to.deep.include({ name, tags: ['kept'], token });
+      expect(await service.get(`/instances/${id}`)).to.deep.include({ name, tags: ['kept'], token });
     });
   });
 
   describe('takes from the user', () => {
     it('what it asks for and nothing else', async () => {
       const page = await openPage(service, { elements: ['odata'], configuration: { 'base.url': SHOP['base.url'] } });
-      const response = await page.connect({
-        elementKey: 'odata',
-        configuration: {
-          simulator: true,
-          'base.url': 'https://evil.example.com/',
-          'event.notification.callback.url': 'https://evil.example.com/',
-          passwort: 'x',
+      expectFaults(
+        await page.connect({
+          elementKey: 'odata',
+          configuration: {
+            simulator: true,
+            'base.url': 'https://evil.example.com/',
+            'event.notification.callback.url': 'https://evil.example.com/',
+            passwort: 'x',
+          },
+        }),
+        {
+          'body.configuration.simulator': "Unknown configuration key 'simulator'.",
+          'body.configuration.base.url': "Unknown configuration key 'base.url'.",
+          'body.configuration.event.notification.callback.url':
+            "Unknown configuration key 'event.notification.callback.url'.",
+          'body.configuration.passwort': "Unknown configuration key 'passwort'. Did you mean 'password'?",
         },
-      });
-      expectProblem(response, 'REQUEST_INVALID');
-      expect(faultsOf(response)).to.deep.equal({
-        'body.configuration.simulator': "Unknown configuration key 'simulator'.",
-        'body.configuration.base.url': "Unknown configuration key 'base.url'.",
-        'body.configuration.event.notification.callback.url':
-          "Unknown configuration key 'event.notification.callback.url'.",
-        'body.configuration.passwort': "Unknown configuration key 'passwort'. Did you mean 'password'?",
-      });
+      );
     });
 
     it('everything that is required', async () => {
@@ -402,14 +414,14 @@ describe('a connect session', () => {
     it('when the server says so', async () => {
       const page = await openPage(service, SIMULATED);
       const at = `/connect/sessions/${page.session.id}`;
-      const { body } = await service.call(at, { method: 'DELETE' });
+      const { body } = await service.send('DELETE', at);
       expect(body).to.deep.include({ status: 'failed' });
       expect(body.error).to.deep.equal({
         code: 'CANCELLED',
         message: 'The connect session was ended before an account was connected.',
       });
       expectProblem(await page.connect(CONNECT_SHOP), 'CONFLICT', ENDED.failed);
-      expectProblem(await service.call(at, { method: 'DELETE' }), 'CONFLICT', ENDED.failed);
+      expectProblem(await service.send('DELETE', at), 'CONFLICT', ENDED.failed);
       expect((await page.call()).body).to.deep.include({ status: 'failed', elements: [] });
     });
 
@@ -430,42 +442,40 @@ describe('a connect session', () => {
       expectProblem(await page.call('', { method: 'DELETE' }), 'CONFLICT', ENDED.expired);
       const returnUrl = `${PRODUCT}/connected?error=expired&sessionId=${id}`;
       expect((await page.call()).body).to.deep.include({ status: 'expired', returnUrl });
-      const { body } = await service.call('/connect/sessions', {
+      const body = await service.get('/connect/sessions', {
         query: { where: `status = 'expired' AND id = ${id}` },
       });
       expect(body).to.have.length(1);
       expect(await page.read()).to.deep.include({ status: 'expired', endedDate: body[0].expiresDate });
-      expectProblem(await service.call(`/connect/sessions/${id}`, { method: 'DELETE' }), 'CONFLICT', ENDED.expired);
+      expectProblem(await service.send('DELETE', `/connect/sessions/${id}`), 'CONFLICT', ENDED.expired);
     });
 
     it('with the user who made it: nobody connects for those who may not call', async () => {
       const page = await openPage(service, SIMULATED, authorizationOf(tenants.colleague));
       const setActive = (active: boolean) =>
-        withDatabase(service, (knex) =>
-          knex('app_user').where({ email_address: 'colleague@example.com' }).update({ active }),
-        );
+        updateRows(service, 'app_user', { email_address: 'colleague@example.com' }, { active });
       await setActive(false);
       expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
       await setActive(true);
       const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
-      expect((await service.call(`/instances/${instanceId}`)).body.user.emailAddress).to.equal('colleague@example.com');
+      expect((await service.get(`/instances/${instanceId}`)).user.emailAddress).to.equal('colleague@example.com');
     });
 
     it('while the user who made it may make no instances, as the rights are those of the moment', async () => {
       const page = await openPage(service, SIMULATED, authorizationOf(tenants.colleague));
       const role = `/users/colleague@example.com/roles/admin`;
-      expect((await service.call(role, { method: 'DELETE' })).status).to.equal(200);
+      expect((await service.send('DELETE', role)).status).to.equal(200);
       const before = await countRows(service, 'instance');
       expectProblem(await page.call(), 'UNAUTHENTICATED', GONE);
       expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
       expectProblem(await page.call('', { method: 'DELETE' }), 'UNAUTHENTICATED', GONE);
       expect(await countRows(service, 'instance')).to.equal(before);
-      expect((await service.call(role, { method: 'PUT' })).status).to.equal(200);
+      expect((await service.send('PUT', role)).status).to.equal(200);
       expect((await page.connect(CONNECT_SHOP)).status).to.equal(200);
     });
 
     it('while the user who made it may not work in its account', async () => {
-      await service.call('/accounts', { method: 'POST', body: { externalId: 'managed' } });
+      await service.send('POST', '/accounts', { externalId: 'managed' });
       const named = { 'elements-account-id': 'managed' };
       const manager = await createUser(service, { accountId: 1, name: 'manager', role: 'org-admin' });
       const page = await openPage(service, SIMULATED, { ...authorizationOf(manager), ...named });
@@ -474,8 +484,8 @@ describe('a connect session', () => {
       for (const [role, method] of [
         ['admin', 'PUT'],
         ['org-admin', 'DELETE'],
-      ])
-        expect((await service.call(`/users/manager@example.com/roles/${role}`, { method })).status).to.equal(200);
+      ] as const)
+        expect((await service.send(method, `/users/manager@example.com/roles/${role}`)).status).to.equal(200);
       expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
     });
   });
@@ -553,7 +563,7 @@ describe('a connect session', () => {
     for (const secret of [page.key, fixed, good.key, token])
       expect(everything.includes(secret), secret).to.equal(false);
     for (const path of ['/audit-logs', '/activity', '/notifications', '/connect/sessions']) {
-      const { body } = await service.call(path, { query: { pageSize: 1000 } });
+      const body = await service.get(path, { query: { pageSize: 1000 } });
       const text = JSON.stringify(body);
       for (const secret of [page.key, fixed, good.key, token]) expect(text.includes(secret), path).to.equal(false);
     }
@@ -606,7 +616,7 @@ describe('what is connected', () => {
   it('comes to the operational callback URL with the token, which is stored with no event', async () => {
     const url = receiver.open('connected');
     const settings = { 'notification.operational.callback.url': url };
-    await service.call('/accounts/settings', { method: 'POST', body: settings });
+    await service.send('POST', '/accounts/settings', settings);
     receiver.server.answer('/connected', status(500));
     const page = await openPage(service, { ...SIMULATED, name: 'Shop' });
     const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
@@ -628,12 +638,11 @@ describe('what is connected', () => {
 describe('the origins of an organization', () => {
   const service = useApp();
   const PATH = '/organizations/me/connect-origins';
-  const set = (origins: readonly string[], headers = {}) =>
-    service.call(PATH, { method: 'PUT', body: { origins }, headers });
+  const set = (origins: readonly string[], headers = {}) => service.send('PUT', PATH, { origins }, { headers });
   const tenants = useTenants(service);
 
   it('are none at first, and then those that were set, as browsers write them', async () => {
-    expect((await service.call(PATH)).body).to.deep.equal({ origins: [] });
+    expect(await service.get(PATH)).to.deep.equal({ origins: [] });
     const { body } = await set([
       'https://App.Example.com:443',
       'http://localhost:3000/',
@@ -641,7 +650,7 @@ describe('the origins of an organization', () => {
       'https://app.example.com',
     ]);
     expect(body).to.deep.equal({ origins: ['http://[::1]:8080', 'http://localhost:3000', 'https://app.example.com'] });
-    expect((await service.call(PATH)).body).to.deep.equal(body);
+    expect(await service.get(PATH)).to.deep.equal(body);
   });
 
   for (const origin of [
@@ -741,7 +750,7 @@ describe('the origins of an organization', () => {
       expect(message).to.match(
         /That cannot be registered as a connect origin: serve the page over https, or from localhost\.$/,
       );
-      const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${client.session.id}`)).body;
+      const [listed] = await service.get(`/connect/sessions?where=id%20%3D%20${client.session.id}`);
       expect(listed.problem.origin).to.equal('http://shop.example');
     });
 
@@ -807,17 +816,17 @@ const PNG = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\nand so on', '
 describe('the branding of the connect page', () => {
   const service = useApp();
   const PATH = '/organizations/me/connect-branding';
-  const set = (body: object, headers = {}) => service.call(PATH, { method: 'PUT', body, headers });
+  const set = (body: object, headers = {}) => service.send('PUT', PATH, body, { headers });
   const tenants = useTenants(service);
   before(() => registerOrigins(service));
 
   it('is nothing at first, then what was set, and seen in the audit log without the image', async () => {
-    expect((await service.call(PATH)).body).to.deep.equal({});
+    expect(await service.get(PATH)).to.deep.equal({});
     const { body } = await set({ name: ' Acme ', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
     expect(body).to.deep.equal({ name: 'Acme', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
-    expect((await service.call(PATH)).body).to.deep.equal(body);
-    expect((await service.call(PATH, { headers: authorizationOf(tenants.stranger) })).body).to.deep.equal({});
-    const { body: entries } = await service.call('/audit-logs?pageSize=200');
+    expect(await service.get(PATH)).to.deep.equal(body);
+    expect(await tenants.stranger.get(PATH)).to.deep.equal({});
+    const entries = await service.get('/audit-logs?pageSize=200');
     const { changes } = entries.find(({ resourceUri = '' }) => resourceUri.endsWith(PATH));
     expect(changes.connectBranding.to).to.deep.equal({ ...body, logoUrl: 'data:image/png;base64' });
   });
@@ -830,7 +839,7 @@ describe('the branding of the connect page', () => {
     const own = await openPage(service, { ...SIMULATED, branding });
     expect((await own.call()).body.branding).to.deep.equal({ ...branding, color: '#7a1fa2' });
     expect((await own.read()).branding).to.deep.equal(branding);
-    const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${own.session.id}`)).body;
+    const [listed] = await service.get(`/connect/sessions?where=id%20%3D%20${own.session.id}`);
     expect(listed).to.not.have.property('branding');
     const shown = async ({ session }: PageClient) => (await createBrowser().open(session.url)).text;
     expect(await shown(own)).to.include('data-language="fr"');
@@ -884,7 +893,7 @@ describe('the branding of the connect page', () => {
     it(`takes no ${JSON.stringify(branding).slice(0, 60)}`, async () => {
       const places = [
         [await set(branding), `body.${member}`],
-        [await service.call('/connect/sessions', { method: 'POST', body: { branding } }), `body.branding.${member}`],
+        [await service.send('POST', '/connect/sessions', { branding }), `body.branding.${member}`],
       ] as const;
       for (const [response, place] of places) {
         expectProblem(response, 'REQUEST_INVALID');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 
 const PASSWORD = 'violet anchor drifts past noon';
@@ -8,11 +9,10 @@ const WITHOUT = { consoleReads: 'false' };
 
 describe('what the console reads to show itself', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
-  let instanceId: number;
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   before(async () => {
-    ({ id: instanceId } = await service.createInstance('bamboohr', BAMBOOHR));
-    await service.call('/users/me/password', { method: 'PUT', body: { password: PASSWORD } });
+    await service.send('PUT', '/users/me/password', { password: PASSWORD });
     // As a browser asks: without the secrets.
     const browse = (path: string, { method = 'GET', body = {}, headers = {} }) => {
       const content = method === 'GET' ? {} : { body: JSON.stringify(body) };
@@ -28,40 +28,36 @@ describe('what the console reads to show itself', () => {
     });
     const [cookie = ''] = (began.headers.get('set-cookie') ?? '').split(';');
     const headers = { cookie, 'x-csrf-token': String(Object(await began.json()).csrfToken) };
-    const onInstance = { ...headers, 'elements-element-instance-id': String(instanceId) };
+    const onInstance = { ...headers, 'elements-element-instance-id': String(people.id) };
     expect((await browse('/hubs', { headers })).status).to.equal(200);
     expect((await browse('/bulk/jobs', { headers: onInstance })).status).to.equal(200);
     expect((await browse('/elements/nothing', { headers })).status).to.equal(404);
     expect((await browse('/employees/105', { headers: onInstance })).status).to.equal(200);
     const tagged = { method: 'PATCH', body: { tags: ['seen'] }, headers };
-    expect((await browse(`/instances/${instanceId}`, tagged)).status).to.equal(200);
+    expect((await browse(`/instances/${people.id}`, tagged)).status).to.equal(200);
     await service.call('/elements');
     await until(async () => (await pathsOf('/activity')).includes('/elements/api-v2/elements'));
   });
 
   async function pathsOf(path: string, query: ApiCall['query'] = {}): Promise<readonly string[]> {
-    const { status, body } = await service.call(path, { query: { ...query, pageSize: 200 } });
-    expect(status, JSON.stringify(body)).to.equal(200);
+    const body = await service.get(path, { query: { ...query, pageSize: 200 } });
     return body.map((row: { readonly path?: string; readonly request_uri?: string }) => row.path ?? row.request_uri);
   }
 
   it('is marked in the activity, and left out where it is not wanted', async () => {
-    const { body } = await service.call('/activity', { query: { pageSize: 200 } });
+    const body = await service.get('/activity', { query: { pageSize: 200 } });
     const marked = body.filter((row: { readonly consoleRead?: true }) => row.consoleRead);
-    expect(marked.map(({ path }: { readonly path: string }) => path)).to.have.members([
-      '/elements/api-v2/hubs',
-      '/elements/api-v2/bulk/jobs',
-    ]);
+    expect(pluck(marked, 'path')).to.have.members(['/elements/api-v2/hubs', '/elements/api-v2/bulk/jobs']);
     const rest = await pathsOf('/activity', WITHOUT);
     expect(rest).to.include.members([
       '/elements/api-v2/elements/nothing',
       '/elements/api-v2/employees/105',
-      `/elements/api-v2/instances/${instanceId}`,
+      `/elements/api-v2/instances/${people.id}`,
       '/elements/api-v2/elements',
     ]);
     expect(rest).not.to.include('/elements/api-v2/hubs');
-    expect(await pathsOf(`/instances/${instanceId}/activity`)).to.include('/elements/api-v2/bulk/jobs');
-    const ofInstance = await pathsOf(`/instances/${instanceId}/activity`, WITHOUT);
+    expect(await pathsOf(`/instances/${people.id}/activity`)).to.include('/elements/api-v2/bulk/jobs');
+    const ofInstance = await pathsOf(`/instances/${people.id}/activity`, WITHOUT);
     expect(ofInstance).to.include('/elements/api-v2/employees/105').and.not.include('/elements/api-v2/bulk/jobs');
     expect(await pathsOf('/usage', WITHOUT)).not.to.include('/elements/api-v2/hubs');
   });
@@ -74,7 +70,7 @@ describe('what the console reads to show itself', () => {
     expect((await elementsOf(WITHOUT)).at(-1)).to.include({ elementKey: 'bamboohr', count: 1 });
 
     const sumOf = async (path: string, member: string, query: ApiCall['query']) =>
-      (await service.call(path, { query: { ...day, ...query } })).body.reduce(
+      (await service.get(path, { query: { ...day, ...query } })).reduce(
         (sum: number, point: Readonly<Record<string, number>>) => sum + (point[member] ?? 0),
         0,
       );
@@ -87,7 +83,7 @@ describe('what the console reads to show itself', () => {
       const without = await sumOf(path, member, WITHOUT);
       expect(await sumOf(path, member, {}), path).to.be.at.least(without + 2);
     }
-    const { body } = await service.call('/usage/analytics/times', { query: day });
+    const body = await service.get('/usage/analytics/times', { query: day });
     expect(body).to.have.length(1);
     expect(body[0].min).to.be.at.most(body[0].p50);
   });

@@ -3,7 +3,7 @@ import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } from '../support/app.ts';
 import { createTestDatabase, theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
-import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { expectFaults, expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, createUser, readEverything, withDatabase } from './support/tenants.ts';
 
@@ -47,7 +47,7 @@ const logIn = (service: Pick<TestApp, 'app'>, body: unknown = {}, headers: Brows
   });
 
 const setPassword = (service: TestApp, password = PASSWORD, headers = {}) =>
-  service.call('/users/me/password', { method: 'PUT', body: { password }, headers });
+  service.send('PUT', '/users/me/password', { password }, { headers });
 
 function cookieOf({ status, headers }: ApiAnswer): string {
   expect(status).to.equal(200);
@@ -188,7 +188,7 @@ describe('the console', () => {
       const listed = await browse(service, '/Orders?pageSize=2', { headers: on(id) });
       expect(listed.status, JSON.stringify(listed.body)).to.equal(200);
       expect(listed.headers.get('elements-element-instance-id')).to.equal(String(id));
-      expect(listed.body).to.deep.equal((await service.call('/Orders?pageSize=2', { token })).body);
+      expect(listed.body).to.deep.equal(await service.get('/Orders?pageSize=2', { token }));
 
       const explain = { method: 'POST', body: { objectName: 'Orders' } };
       expect((await browse(service, '/query/explain', { ...explain, headers: on(id) })).status).to.equal(200);
@@ -251,11 +251,8 @@ describe('the console', () => {
     it('means nothing beside an Authorization header', async () => {
       const { headers } = await openSession(service);
       const wrong = { ...headers, authorization: 'User wrong, Organization wrong' };
-      expectProblem(
-        await browse(service, '/elements', { headers: wrong }),
-        'UNAUTHENTICATED',
-        /secret in the Authorization header is not valid/,
-      );
+      const message = /secret in the Authorization header is not valid/;
+      expectProblem(await browse(service, '/elements', { headers: wrong }), 'UNAUTHENTICATED', message);
       const right = { cookie: headers.cookie, ...authorizationOf(service), origin: 'https://evil.example.com' };
       const noSession = 'There is no session: this request was sent with secrets, not with the cookie of the console.';
       expectProblem(await browse(service, '/console/session', { headers: right }), 'NOT_FOUND', noSession);
@@ -306,7 +303,7 @@ describe('the console', () => {
         [false, 401],
         [true, 200],
       ]) {
-        expect((await service.call(`/users/${ann.id}`, { method: 'PATCH', body: { active } })).status).to.equal(200);
+        expect((await service.send('PATCH', `/users/${ann.id}`, { active })).status).to.equal(200);
         expectProblem(await browse(service, '/users/me', { headers: { cookie } }), 'UNAUTHENTICATED', ENDED);
         expect(await isKnown(headers)).to.equal(ofSecret);
       }
@@ -336,9 +333,7 @@ describe('the console', () => {
         'first-user-2026':
           'The password contains your e-mail address or name, which is easy to guess. Choose another one.',
       })) {
-        const response = await setPassword(service, password);
-        expectProblem(response, 'REQUEST_INVALID', message);
-        expect(faultsOf(response)).to.deep.equal({ 'body.password': message });
+        expectFaults(await setPassword(service, password), { 'body.password': message }, message);
       }
       expectProblem(await setPassword(service, 'password2026'), 'REQUEST_INVALID', /^The password is a common one/);
     });
@@ -348,9 +343,7 @@ describe('the console', () => {
       const another = await openSession(service);
       const next = 'seven lanterns over quiet water';
       const missing = 'The user already has a password. Send it as currentPassword.';
-      const withoutCurrent = await put(headers, { password: next });
-      expectProblem(withoutCurrent, 'REQUEST_INVALID', missing);
-      expect(faultsOf(withoutCurrent)).to.deep.equal({ 'body.currentPassword': missing });
+      expectFaults(await put(headers, { password: next }), { 'body.currentPassword': missing }, missing);
       const wrong = await put(headers, { password: next, currentPassword: 'not the one' });
       expectProblem(wrong, 'FORBIDDEN', 'The current password is wrong.');
       expect((await browse(service, '/elements', { headers: another.headers })).status).to.equal(200);
@@ -496,9 +489,9 @@ describe('the console on two processes', () => {
     // At once in the process that changes it.
     expect((await browse(other, path, { method: 'DELETE', headers })).status).to.equal(200);
     expect(await call()).to.equal(403);
-    expect((await one.call(path, { method: 'PUT' })).status).to.equal(200);
+    expect((await one.send('PUT', path)).status).to.equal(200);
     await until(async () => (await call()) === 200);
-    await one.call(`/instances/${id}`, { method: 'DELETE' });
+    await one.send('DELETE', `/instances/${id}`);
     await until(async () => (await call()) === 404);
   });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { ASIDE } from '../../src/db/database.ts';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -18,15 +18,12 @@ describe('what one tenant may have of the database', () => {
   let strangers: { readonly id: number; readonly token: string };
   let locker: pg.Client;
 
-  const asStranger = (path: string, call: ApiCall = {}) =>
-    service.call(path, { ...call, headers: authorizationOf(tenants.stranger) });
   const repeat = <Result>(count: number, make: (index: number) => Result) =>
     Array.from({ length: count }, (_, index) => make(index));
   const statusesOf = (answers: readonly ApiAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
   before(async () => {
-    const body = { element: { key: 'odata' }, name: 'Theirs', configuration: SHOP };
-    strangers = (await asStranger('/instances', { method: 'POST', body })).body;
+    strangers = await tenants.stranger.createInstance('odata', SHOP);
   });
   beforeEach(async () => {
     locker = new pg.Client(service.databaseUrl);
@@ -67,8 +64,8 @@ describe('what one tenant may have of the database', () => {
     });
     expect(await untilHeld(2)).to.equal(2);
     const [listed, renamed] = [
-      await asStranger('/instances'),
-      await asStranger(`/instances/${strangers.id}`, { method: 'PATCH', body: { name: 'Renamed' } }),
+      await tenants.stranger.call('/instances'),
+      await tenants.stranger.send('PATCH', `/instances/${strangers.id}`, { name: 'Renamed' }),
     ];
     expect(listed.body).to.have.length(1);
     expect(renamed.body).to.include({ name: 'Renamed' });
@@ -85,29 +82,29 @@ describe('what one tenant may have of the database', () => {
   });
 
   it('is one query for all calls with one token that is not in memory', async () => {
-    await asStranger('/elements');
+    await tenants.stranger.call('/elements');
     const { token } = await service.createInstance('odata', SHOP);
     await lock('instance');
     const calls = repeat(100, () => service.call('/objects', { token }));
     expect(await untilHeld(1)).to.equal(1);
-    expect((await asStranger('/accounts/2/settings')).status).to.equal(200);
+    expect((await tenants.stranger.call('/accounts/2/settings')).status).to.equal(200);
     await locker.query('rollback');
     expect(statusesOf(await Promise.all(calls))).to.deep.equal([200]);
   });
 
   it('is a quarter of the connections for tokens that are wrong', async () => {
     await service.call('/elements');
-    await asStranger('/elements');
+    await tenants.stranger.call('/elements');
     await lock('instance');
     const calls = repeat(40, (index) => service.call('/objects', { token: `wrong-${index}` }));
     expect(await untilHeld(2)).to.equal(2);
-    expect((await asStranger('/accounts/2/settings')).status).to.equal(200);
+    expect((await tenants.stranger.call('/accounts/2/settings')).status).to.equal(200);
     await locker.query('rollback');
     expect(statusesOf(await Promise.all(calls))).to.deep.equal([401]);
   });
 
   it('is a quarter of the connections for all who guess secrets, and none of it for who is known', async () => {
-    await asStranger('/elements');
+    await tenants.stranger.call('/elements');
     await service.call('/elements');
     await lock('app_user');
     const guesses = repeat(40, (index) => {
@@ -115,7 +112,7 @@ describe('what one tenant may have of the database', () => {
       return service.call('/elements', { headers });
     });
     expect(await untilHeld(2)).to.equal(2);
-    expect((await asStranger('/accounts/2/settings')).status).to.equal(200);
+    expect((await tenants.stranger.call('/accounts/2/settings')).status).to.equal(200);
     expect((await service.call(COUNTS)).status).to.equal(200);
     await locker.query('rollback');
     expect(statusesOf(await Promise.all(guesses))).to.deep.equal([401]);
@@ -128,10 +125,10 @@ describe('what one tenant may have of the database', () => {
     const changes = repeat(6, (index) =>
       index % 2 === 0
         ? service.call('/notifications/subscriptions/deliveries', { method: 'PUT', query: { where } })
-        : service.call('/notifications/subscriptions/redeliveries', { method: 'POST', body: period }),
+        : service.send('POST', '/notifications/subscriptions/redeliveries', period),
     );
     expect(await untilHeld(1)).to.equal(1);
-    expect((await asStranger('/instances')).status).to.equal(200);
+    expect((await tenants.stranger.call('/instances')).status).to.equal(200);
     await locker.query('rollback');
     expect(statusesOf(await Promise.all(changes))).to.deep.equal([200, 429]);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CLIENTS } from '../../connectors/keap/simulator.ts';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 const CALLBACK_URL = 'https://app.example.com/callback';
@@ -8,6 +8,7 @@ const CALLBACK_URL = 'https://app.example.com/callback';
 /** The bodies of definitions and transformations, line by line as appendix B of the contract has them. */
 describe('definitions and transformations', () => {
   const service = useSharedApp();
+  const { get, change } = service;
   let instanceId: number;
   let token: string;
 
@@ -18,7 +19,7 @@ describe('definitions and transformations', () => {
   async function connectKeap(): Promise<{ id: number; token: string }> {
     const client = { apiKey: 'demo-client', apiSecret: CLIENTS['demo-client']?.secret ?? '' };
     const query = { ...client, callbackUrl: CALLBACK_URL, simulator: 'true' };
-    const { body } = await service.call('/elements/keap/oauth/url', { query });
+    const body = await service.get('/elements/keap/oauth/url', { query });
     const response = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
     const code = new URL(response.headers.get('location') ?? '').searchParams.get('code');
     const configuration = {
@@ -30,13 +31,6 @@ describe('definitions and transformations', () => {
     return service.createInstance('keap', configuration, { providerData: { code } });
   }
 
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = async (method: string, path: string, body: unknown) => ok(await service.call(path, { method, body }));
-
   it('are stored and shown as the contract has them', async () => {
     const account = `/accounts/${service.accountId}`;
     const instance = `/instances/${instanceId}`;
@@ -47,7 +41,7 @@ describe('definitions and transformations', () => {
       'There are no definitions at the level organization.',
     );
     const key = { path: 'key', type: 'string' };
-    expect(await send('POST', '/organizations/objects/definitions', { people: { fields: [key] } })).to.deep.equal({
+    expect(await change('POST', '/organizations/objects/definitions', { people: { fields: [key] } })).to.deep.equal({
       people: { fields: [{ ...key, level: 'organization' }], level: 'organization' },
     });
     const ofAccount = {
@@ -56,7 +50,7 @@ describe('definitions and transformations', () => {
       fields: [{ path: 'mail', type: 'string', level: 'account' }],
     };
     const mail = { fields: [{ path: 'mail', type: 'string' }] };
-    expect(await send('POST', `${account}/objects/people/definitions`, mail)).to.deep.equal(ofAccount);
+    expect(await change('POST', `${account}/objects/people/definitions`, mail)).to.deep.equal(ofAccount);
     expect(await get(`${account}/objects/people/definitions`)).to.deep.equal(ofAccount);
     expect(await get('/accounts/objects/people/definitions')).to.deep.equal(ofAccount);
 
@@ -65,7 +59,7 @@ describe('definitions and transformations', () => {
       { path: 'key', vendorPath: 'id' },
       { path: 'changed', type: 'date', vendorPath: 'update_time' },
     ];
-    const stored = await send('POST', '/organizations/elements/keap/transformations/people', {
+    const stored = await change('POST', '/organizations/elements/keap/transformations/people', {
       vendorName: 'contacts',
       fields,
       configuration,
@@ -94,7 +88,7 @@ describe('definitions and transformations', () => {
       fields: [{ path: 'mail', vendorPath: 'email_addresses[0].email' }],
       configuration: [{ type: 'inherit' }],
     };
-    await send('POST', `${instance}/transformations/people`, ofInstance);
+    await change('POST', `${instance}/transformations/people`, ofInstance);
     const merged = await get(`${instance}/transformations/people`);
     expect(merged.fields).to.deep.equal([
       { path: 'key', type: 'string', vendorPath: 'id', level: 'organization' },
@@ -106,12 +100,12 @@ describe('definitions and transformations', () => {
     expect(byToken.body).to.deep.equal(merged);
     expect(byToken.headers.get('elements-element-instance-id')).to.equal(String(instanceId));
 
-    await send('PATCH', '/organizations/objects/people', { objectName: 'persons' });
+    await change('PATCH', '/organizations/objects/people', { objectName: 'persons' });
     expect((await service.call('/organizations/objects/people/definitions')).status).to.equal(404);
     expect((await get(`${instance}/transformations/persons`)).fields).to.have.length(3);
     expect((await get(`${account}/objects/persons/definitions`)).fields).to.have.length(1);
     expectProblem(
-      await service.call('/organizations/objects/persons/definitions', { method: 'DELETE' }),
+      await service.send('DELETE', '/organizations/objects/persons/definitions'),
       'CONFLICT',
       `The definition 'persons' is used by the transformations of keap (organization), of instance ${instanceId}. Delete the transformations first.`,
     );
@@ -122,8 +116,8 @@ describe('definitions and transformations', () => {
       elementInstanceIds: [],
       mappedElementIds: [],
     };
-    await send('PUT', '/common-resources', person);
-    await send('POST', '/organizations/elements/1008/transformations/person', {
+    await change('PUT', '/common-resources', person);
+    await change('POST', '/organizations/elements/1008/transformations/person', {
       vendorName: 'contacts',
       fields: [{ path: 'id', vendorPath: 'id' }],
     });
@@ -141,7 +135,7 @@ describe('definitions and transformations', () => {
       mappedElementIds: [1008],
     });
     expect(await get('/common-resources/person/usages')).to.deep.equal({ formulaUsages: [] });
-    const names = (await get('/common-resources')).map(({ name }: { name: string }) => name);
+    const names = pluck(await get('/common-resources'), 'name');
     expect(names).to.deep.equal(['person', 'persons']);
     expect((await get('/common-resources/persons')).elementInstanceIds).to.deep.equal([instanceId]);
   });
@@ -150,22 +144,22 @@ describe('definitions and transformations', () => {
     const path = '/organizations/objects/deals';
     const map = '/organizations/elements/keap/transformations/deals';
     const body = { fields: [{ path: 'id', type: 'string' }] };
-    await send('POST', `${path}/definitions`, body);
+    await change('POST', `${path}/definitions`, body);
     expectProblem(
-      await service.call(`${path}/definitions`, { method: 'POST', body }),
+      await service.send('POST', `${path}/definitions`, body),
       'CONFLICT',
       "The definition 'deals' exists already at the level organization. Use PUT to change a definition.",
     );
     const transformation = { vendorName: 'opportunities', fields: [{ path: 'id', vendorPath: 'id' }] };
-    await send('POST', map, transformation);
+    await change('POST', map, transformation);
     expectProblem(
-      await service.call(map, { method: 'POST', body: transformation }),
+      await service.send('POST', map, transformation),
       'CONFLICT',
       "The transformation 'deals' for 'keap' exists already at the level organization. Use PUT to change it.",
     );
     const named = [...transformation.fields, { path: 'name', type: 'string', vendorPath: 'opportunity_title' }];
-    expect((await send('PUT', map, { ...transformation, fields: named })).fields).to.have.length(2);
-    await send('DELETE', `${map}?propagate=true`, undefined);
+    expect((await change('PUT', map, { ...transformation, fields: named })).fields).to.have.length(2);
+    await change('DELETE', `${map}?propagate=true`, undefined);
     expectProblem(await service.call(map), 'NOT_FOUND');
     // No field is left, and nothing uses the definition.
     expectProblem(await service.call(`${path}/definitions`), 'NOT_FOUND');

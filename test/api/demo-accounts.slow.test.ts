@@ -13,19 +13,16 @@ describe('what an element says of its simulator', () => {
   const service = useApp({ SIMULATORS_PORT: '0' });
 
   it('makes an instance of each of them', async () => {
-    const { body: elements } = await service.call('/elements?pageSize=200');
+    const elements = await service.get('/elements?pageSize=200');
     for (const { key } of elements) {
-      const { body: element } = await service.call(`/elements/${key}`);
+      const element = await service.get(`/elements/${key}`);
       const { configuration } = element.simulator;
       const isOAuth = element.authentication.type === 'oauth2';
-      const made = await service.call('/instances', {
-        method: 'POST',
-        body: {
-          element: { key },
-          name: key,
-          configuration: { ...configuration, ...(isOAuth && { 'oauth.callback.url': CALLBACK_URL }) },
-          ...(isOAuth && { providerData: await authorize(element) }),
-        },
+      const made = await service.send('POST', '/instances', {
+        element: { key },
+        name: key,
+        configuration: { ...configuration, ...(isOAuth && { 'oauth.callback.url': CALLBACK_URL }) },
+        ...(isOAuth && { providerData: await authorize(element) }),
       });
       expect(made.status, `${key} ${JSON.stringify(made.body)}`).to.equal(200);
     }
@@ -34,15 +31,12 @@ describe('what an element says of its simulator', () => {
   /** What comes to the callback URL. */
   async function authorize({ key, authentication, simulator: { configuration } }: ElementDetail) {
     const { siteAddressKey = '' } = authentication;
-    const begun = await service.call(`/elements/${key}/oauth/url`, {
-      method: 'POST',
-      body: {
-        apiKey: configuration['oauth.api.key'],
-        callbackUrl: CALLBACK_URL,
-        siteAddress: configuration[siteAddressKey],
-        simulator: true,
-        state: key,
-      },
+    const begun = await service.send('POST', `/elements/${key}/oauth/url`, {
+      apiKey: configuration['oauth.api.key'],
+      callbackUrl: CALLBACK_URL,
+      siteAddress: configuration[siteAddressKey],
+      simulator: true,
+      state: key,
     });
     expect(begun.status, `${key} ${JSON.stringify(begun.body)}`).to.equal(200);
     const chosen = await fetch(`${begun.body.oauthUrl}&auto=approve`, { redirect: 'manual' });
@@ -56,7 +50,6 @@ describe('an element without a running simulator', () => {
   const service = useApp({ SIMULATORS_PORT: 'off' });
 
   it('says nothing of one', async () => {
-    const { body } = await service.call('/elements/bamboohr');
-    expect(body).not.to.have.property('simulator');
+    expect(await service.get('/elements/bamboohr')).not.to.have.property('simulator');
   });
 });

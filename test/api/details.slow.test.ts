@@ -1,18 +1,15 @@
 import { expect } from 'chai';
 import { pointer } from '../../src/errors.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('what an answer says beside its words', () => {
   const service = useSharedApp();
-  let shop: { id: number; token: string };
-  let people: { id: number; token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
-  const get = (path: string) => service.call(path, { token: shop.token });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
+  const get = (path: string) => shop.call(path);
 
   it('is which instance it is about, on refusals too', async () => {
     for (const path of ['/Products/1', '/Nothing', '/Products?limit=1', '/Products?where=x', '/hubs/crm/Products']) {
@@ -27,16 +24,16 @@ describe('what an answer says beside its words', () => {
       body.details.map(({ path }) => path);
     const configuration = { 'base.urls': 'x', 'a/b~c': 1 };
     const body = { element: { key: 'odata' }, name: 'x', configuration };
-    expect(pathsOf(await service.call('/instances', { method: 'POST', body }))).to.have.members([
+    expect(pathsOf(await service.send('POST', '/instances', body))).to.have.members([
       '/body/configuration/base.urls',
       '/body/configuration/a~1b~0c',
       '/body/configuration/base.url',
     ]);
-    expect(pathsOf(await service.call('/instances', { method: 'POST', body: { nmae: 1 } }))).to.include('/body/nmae');
+    expect(pathsOf(await service.send('POST', '/instances', { nmae: 1 }))).to.include('/body/nmae');
     expect(pathsOf(await service.call('/instances/0x1'))).to.deep.equal(['/path/id']);
     expect(pathsOf(await get('/Products?pageSize=0'))).to.deep.equal(['/query/pageSize']);
     const change = { 'base.urls': 'x' };
-    const changed = await service.call(`/instances/${shop.id}/configuration`, { method: 'PATCH', body: change });
+    const changed = await service.send('PATCH', `/instances/${shop.id}/configuration`, change);
     expect(pathsOf(changed)).to.deep.equal(['/body/base.urls']);
     const record = { method: 'POST', token: shop.token, body: { Nmae: 'x', Name: 'x' } };
     expect(pathsOf(await service.call('/Products', record))).to.deep.equal(['/body/Nmae']);
@@ -48,16 +45,13 @@ describe('what an answer says beside its words', () => {
 
   it('is where a name with a slash or a tilde stands that the specification does not know', async () => {
     const body = { element: { key: 'odata', 'c~d/e': 1 }, name: 'x', configuration: {}, 'a/b~c': 1 };
-    const refused = await service.call('/instances', { method: 'POST', body });
+    const refused = await service.send('POST', '/instances', body);
     const unknown = refused.body.details.filter(({ message }: { message: string }) =>
       message.startsWith('Unknown member '),
     );
-    expect(unknown.map(({ path }: { path: string }) => path)).to.have.members([
-      '/body/a~1b~0c',
-      '/body/element/c~0d~1e',
-    ]);
+    expect(pluck(unknown, 'path')).to.have.members(['/body/a~1b~0c', '/body/element/c~0d~1e']);
     const nested = { element: { key: 'odata', name: 1 }, name: 'x', configuration: {} };
-    const [{ path }] = (await service.call('/instances', { method: 'POST', body: nested })).body.details;
+    const [{ path }] = (await service.send('POST', '/instances', nested)).body.details;
     expect(path).to.equal('/body/element/name');
     const query = await get('/Products?a/limit~=1');
     expectProblem(query, 'REQUEST_INVALID', "Unknown query parameter 'a/limit~'.");
@@ -90,23 +84,21 @@ describe('what an answer says beside its words', () => {
 
   it('is a place in the body where what others take in the path or the query stands in the body', async () => {
     const explain = { objectName: 'Prodcts', where: 'Id = 1' };
-    const unknown = await service.call('/query/explain', { method: 'POST', token: shop.token, body: explain });
+    const unknown = await shop.send('POST', '/query/explain', explain);
     expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Prodcts'\./);
     expect(unknown.body.details).to.deep.equal([
       { path: '/body/objectName', message: "Unknown object 'Prodcts'. Did you mean 'Products'?", nearest: 'Products' },
     ]);
     const oauth = { apiKey: 'k', apiSecret: 's', callbackUrl: 'nonsense' };
     const place = async (call: object) =>
-      (await service.call('/elements/salesforce/oauth/url', call)).body.details.map(
-        ({ path }: { path: string }) => path,
-      );
+      pluck((await service.call('/elements/salesforce/oauth/url', call)).body.details, 'path');
     expect(await place({ query: oauth })).to.deep.equal(['/query/callbackUrl']);
     expect(await place({ method: 'POST', body: oauth })).to.deep.equal(['/body/callbackUrl']);
   });
 
   it('is the field that identifies a record', async () => {
     const identifiers = async (path: string, token: string) => {
-      const { body } = await service.call(path, { token });
+      const body = await service.get(path, { token });
       const fields: readonly { readonly name: string; readonly identifier?: boolean }[] = body.fields;
       return fields.filter((field) => 'identifier' in field).map(({ name, identifier }) => [name, identifier]);
     };
@@ -120,11 +112,8 @@ describe('what an answer says beside its words', () => {
       ['Package', 'object'],
     ]) {
       const response = await get(`/Products?orderBy=Name,${orderBy} desc`);
-      expectProblem(
-        response,
-        'WHERE_INVALID',
-        `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`,
-      );
+      const message = `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`;
+      expectProblem(response, 'WHERE_INVALID', message);
       expect(response.body.details[0]).to.include({ position: 5, length: orderBy?.length });
     }
   });

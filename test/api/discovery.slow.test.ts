@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { pagesOf } from './support/pages.ts';
@@ -16,8 +16,7 @@ describe('discovery', () => {
   const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   it('lists the elements, by hub and by text too', async () => {
-    const keysOf = async (query = '') =>
-      (await service.call(`/elements${query}`)).body.map(({ key }: { key: string }) => key);
+    const keysOf = async (query = '') => pluck(await service.get(`/elements${query}`), 'key');
     expect(await keysOf()).to.include.members(['bamboohr', 'odata']);
     expect(await keysOf('?hub=humancapital')).to.deep.equal(['bamboohr']);
     expect(await keysOf('?searchText=TIME%20OFF')).to.deep.equal(['bamboohr']);
@@ -28,8 +27,8 @@ describe('discovery', () => {
   });
 
   it('shows an element by key and by id, with the configuration that it takes', async () => {
-    const { body } = await service.call('/elements/bamboohr');
-    expect((await service.call('/elements/1002')).body).to.deep.equal(body);
+    const body = await service.get('/elements/bamboohr');
+    expect(await service.get('/elements/1002')).to.deep.equal(body);
     type Shown = Readonly<Record<string, unknown>>;
     const fields: readonly Shown[] = body.configuration;
     const flagsOf = (field: Shown) => ['required', 'secret'].filter((flag) => field[flag] === true).join();
@@ -64,18 +63,17 @@ describe('discovery', () => {
   });
 
   it('shows which objects of an element are polled unless others are named', async () => {
-    const pollsOf = async (key: string) => (await service.call(`/elements/${key}`)).body.polls;
+    const pollsOf = async (key: string) => (await service.get(`/elements/${key}`)).polls;
     expect(await pollsOf('bamboohr')).to.deep.equal(['employees']);
     expect(await pollsOf('odata')).to.equal(undefined);
   });
 
   it('lists the hubs with their elements', async () => {
-    const { body } = await service.call('/hubs');
-    expect(body).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
+    expect(await service.get('/hubs')).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
   });
 
   it('lists the objects of an instance', async () => {
-    const { body, headers } = await service.call('/objects?details=true', { token: people.token });
+    const { body, headers } = await people.call('/objects?details=true');
     expect(body[0]).to.deep.equal({
       name: 'employees',
       nativeName: 'employee',
@@ -99,20 +97,20 @@ describe('discovery', () => {
 
   it('names the field that identifies a record alike in the list, the metadata and the records', async () => {
     const expected = { Countries: 'Code', Customers: 'Id', OrderLines: 'id', Orders: 'Code', Products: 'Id' };
-    const { body } = await service.call('/objects?details=true', { token: shop.token });
+    const body = await shop.get('/objects?details=true');
     const listed = body.map(({ name, identifier }: Named & { identifier: string }) => [name, identifier]);
     expect(Object.fromEntries(listed)).to.deep.equal(expected);
     for (const [name, identifier] of Object.entries(expected)) {
-      const { body: metadata } = await service.call(`/objects/${name}/metadata`, { token: shop.token });
+      const metadata = await shop.get(`/objects/${name}/metadata`);
       expect(metadata.identifier, name).to.equal(identifier);
       const marked = metadata.fields.filter((field: { identifier?: boolean }) => field.identifier === true);
-      expect(marked.map((field: Named) => field.name)).to.deep.equal([identifier]);
+      expect(pluck(marked, 'name')).to.deep.equal([identifier]);
     }
   });
 
   it('asks the provider again when settings changed, and not when anything else of an instance did', async () => {
     const { id, token } = await service.createInstance('odata', SHOP);
-    const change = (body: object) => service.call(`/instances/${id}`, { method: 'PATCH', body });
+    const change = (body: object) => service.send('PATCH', `/instances/${id}`, body);
     const countCalls = async () => {
       const { headers } = await service.call('/Products', { token, query: { pageSize: 1 } });
       return Number(headers.get('elements-provider-calls'));
@@ -126,28 +124,27 @@ describe('discovery', () => {
 
   it('lists plain names unless asked for more, as Elements-Version: Hydrogen did', async () => {
     for (const path of ['/objects', '/hubs/general/objects']) {
-      const detailed = await service.call(`${path}?details=true`, { token: shop.token });
-      const helium = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Helium' } });
+      const detailed = await shop.call(`${path}?details=true`);
+      const helium = await shop.call(path, { headers: { 'elements-version': 'Helium' } });
       expect(helium.body).to.deep.equal(detailed.body);
-      const names = await service.call(path, { token: shop.token });
-      const hydrogen = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Hydrogen' } });
+      const names = await shop.call(path);
+      const hydrogen = await shop.call(path, { headers: { 'elements-version': 'Hydrogen' } });
       expect(hydrogen.body).to.deep.equal(names.body);
-      expect(names.body).to.deep.equal(detailed.body.map(({ name }: Named) => name));
+      expect(names.body).to.deep.equal(pluck(detailed.body, 'name'));
       expect(names.body).to.have.members(['Countries', 'Customers', 'OrderLines', 'Orders', 'Products']);
     }
   });
 
   it('says what the records of an object are, where that is known', async () => {
-    const { body } = await service.call('/objects/employees/metadata', { token: people.token });
+    const body = await people.get('/objects/employees/metadata');
     expect(body.description).to.equal(
       'All employees that the owner of the API key may see, including inactive employees and future hires.',
     );
-    const { body: products } = await service.call('/objects/Products/metadata', { token: shop.token });
-    expect(products).not.to.have.property('description');
+    expect(await shop.get('/objects/Products/metadata')).not.to.have.property('description');
   });
 
   it('describes the fields of an object', async () => {
-    const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
+    const { body, headers } = await shop.call('/objects/Products/metadata');
     expect(body).to.have.all.keys('name', 'identifier', 'fields', 'children', 'parameters', 'limits');
     expect(body.children).to.deep.equal(['Lines']);
     expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
@@ -174,39 +171,35 @@ describe('discovery', () => {
   });
 
   it('describes what is below a record, as it is listed and filtered there', async () => {
-    const { body, headers } = await service.call('/objects/employees/time-off/metadata', { token: people.token });
+    const { body, headers } = await people.call('/objects/employees/time-off/metadata');
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
     expect(body.name).to.equal('time-off');
-    const [row] = (await service.call('/employees/101/time-off', { token: people.token })).body;
-    expect(body.fields.map(({ name }: Named) => name)).to.have.members(Object.keys(row));
+    const [row] = await people.get('/employees/101/time-off');
+    expect(pluck(body.fields, 'name')).to.have.members(Object.keys(row));
     const start = body.fields.find(({ name }: Named) => name === 'start');
     expect(start).to.deep.include({
       type: 'date',
       filter: Object.fromEntries(['=', '<', '<=', '>', '>='].map((name) => [name, 'superset'])),
     });
-    const lines = await service.call('/objects/Orders/Lines/metadata', { token: shop.token });
-    expect(lines.body.fields.map(({ name }: Named) => name)).to.include.members(['OrderCode', 'Line']);
+    const lines = await shop.call('/objects/Orders/Lines/metadata');
+    expect(pluck(lines.body.fields, 'name')).to.include.members(['OrderCode', 'Line']);
   });
 
   it('of what is not below a record answers 404 with the nearest name', async () => {
     const message = "'Orders' has no child object 'lines'. Did you mean 'Lines'? It has: Lines.";
     for (const path of ['/objects/Orders/lines/metadata', '/Orders/A-1/lines']) {
-      expectProblem(await service.call(path, { token: shop.token }), 'NOT_FOUND', message);
+      expectProblem(await shop.call(path), 'NOT_FOUND', message);
     }
-    const none = await service.call('/objects/Countries/Lines/metadata', { token: shop.token });
+    const none = await shop.call('/objects/Countries/Lines/metadata');
     expectProblem(none, 'NOT_FOUND', "'Countries' has no child object 'Lines'. It has none.");
-    const unknown = await service.call('/objects/Ordes/Lines/metadata', { token: shop.token });
+    const unknown = await shop.call('/objects/Ordes/Lines/metadata');
     expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Ordes'/);
   });
 
   describe('of Salesforce, which tells what is below the records of one object at a time', () => {
     const ACCOUNT = '0015g0000000001AAA';
-    let sales: { readonly token: string };
-    before(async () => {
-      sales = await service.createInstance('salesforce', { ...CONNECTED, simulator: true });
-    });
-    const call = (path: string, query: Readonly<Record<string, string>> = {}) =>
-      service.call(path, { token: sales.token, query });
+    const sales = useInstance(service, 'salesforce', { ...CONNECTED, simulator: true });
+    const call = (path: string, query: Readonly<Record<string, string>> = {}) => sales.call(path, { query });
 
     it('leaves that out of the list, and has it in the metadata', async () => {
       const { body } = await call('/objects', { details: 'true' });
@@ -265,7 +258,7 @@ describe('discovery', () => {
   it('of what is no object answers 404 with the nearest name', async () => {
     const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
     for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
-      const response = await service.call(path, { token: shop.token });
+      const response = await shop.call(path);
       expectProblem(response, 'NOT_FOUND', message);
       expect(response.body.details).to.deep.equal([
         {
@@ -283,8 +276,8 @@ describe('discovery', () => {
         ...['/objects', '/objects/employees/metadata', '/objects/employees/time-off/metadata'],
         ...['/employees?pageSize=3', '/employees/101', '/employees/101/time-off'],
       ]) {
-        const direct = await service.call(path, { token: people.token });
-        const inHub = await service.call(`/hubs/humancapital${path}`, { token: people.token });
+        const direct = await people.call(path);
+        const inHub = await people.call(`/hubs/humancapital${path}`);
         expect(inHub.status, path).to.equal(200);
         expect(inHub.body, path).to.deep.equal(direct.body);
         for (const name of ['elements-returned-count', 'elements-total-count', 'elements-query-pushdown']) {
@@ -322,12 +315,12 @@ describe('discovery', () => {
       ];
       for (const hub of ['humancapital', 'nowhere', 'General', '__proto__']) {
         for (const [method, path, body] of requests) {
-          const response = await service.call(`/hubs/${hub}${path}`, { method, body, token: shop.token });
+          const response = await shop.send(method, `/hubs/${hub}${path}`, body);
           const message = `The element of this instance is in the hub 'general', not '${hub}'.`;
           expectProblem(response, 'NOT_FOUND', message);
         }
       }
-      expect((await service.call('/Products/1', { token: shop.token })).body.Name).to.equal("O'Neil's guide");
+      expect((await shop.get('/Products/1')).Name).to.equal("O'Neil's guide");
     });
   });
 });

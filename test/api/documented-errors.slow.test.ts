@@ -60,12 +60,12 @@ describe('the errors that the reference shows', () => {
   before(async () => {
     const shop = await service.createInstance('odata', SHOP);
     const disabled = await service.createInstance('odata', SHOP);
-    await service.call(`/instances/${disabled.id}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${disabled.id}/enabled`);
     const body = { 'notification.webhook.retry.count': 5 };
-    await service.call('/accounts/settings', { method: 'POST', body, headers: { 'Idempotency-Key': 'one' } });
+    await service.send('POST', '/accounts/settings', body, { headers: { 'Idempotency-Key': 'one' } });
     Object.assign(tokens, { shop: shop.token, disabled: disabled.token });
     const query = { objectName: 'Orders', where: "Code = 'A-1'", fields: 'Code' };
-    await service.call('/bulk/query', { method: 'POST', body: query, token: shop.token });
+    await service.send('POST', '/bulk/query', query, { token: shop.token });
     await until(async () => {
       const { body: job } = await service.call('/bulk/1/status', { token: shop.token });
       return job.status === 'COMPLETED';

@@ -133,12 +133,12 @@ describe('the examples of the reference', () => {
   /** The order that an example before it deleted is there again. */
   const orderAgain = async () => {
     const [order] = calls.filter(({ operationId }) => operationId === 'replaceRecord');
-    await service.call('/Orders', { method: 'POST', body: order?.body, token: made.createInstance });
+    await service.send('POST', '/Orders', order?.body, { token: made.createInstance });
   };
   /** The user whom an example before it deleted is there again. */
   const userAgain = async () => {
     const [user] = calls.filter(({ operationId }) => operationId === 'createOrganizationUser');
-    await service.call('/organizations/users', { method: 'POST', body: user?.body });
+    await service.send('POST', '/organizations/users', user?.body);
   };
   /** No delivery is under way any more, as nothing listens where they go. */
   const untilQueued = () =>
@@ -149,7 +149,7 @@ describe('the examples of the reference', () => {
   /** Late, as its events would be among the deliveries of other examples. */
   const pollOrders = async () => {
     const body = { configuration: { 'event.objects': 'Orders' } };
-    await service.call('/instances/1', { method: 'PATCH', body });
+    await service.send('PATCH', '/instances/1', body);
     await until(async () => (await service.call('/instances/1/polls')).body[0]?.runs > 0);
   };
   const untilBulkEnded = () =>
@@ -165,20 +165,20 @@ describe('the examples of the reference', () => {
   /** What a browser has that logged in: what is about its session is asked with it. */
   let session: Readonly<Record<string, string>> = {};
   const openSession = async () => {
-    const { headers, body } = await service.call('/console/session', { method: 'POST' });
+    const { headers, body } = await service.send('POST', '/console/session');
     const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
     session = { cookie, 'x-csrf-token': body.csrfToken };
   };
   /** What the page of a connect session has in its address: of a new session, which fixes what the examples leave out. */
   let pageKey = '';
   const openPage = async (configuration: object) => {
-    const { body } = await service.call('/connect/sessions', { method: 'POST', body: { configuration } });
+    const body = await service.change('POST', '/connect/sessions', { configuration });
     pageKey = body.url.slice(body.url.lastIndexOf('/') + 1);
   };
   let accessKey = '';
   const createKey = async () => {
     const body = { name: 'Example', instances: [1], objects: ['contacts'], access: 'read', expiresIn: 3600 };
-    accessKey = (await service.call('/keys', { method: 'POST', body })).body.key;
+    accessKey = (await service.change('POST', '/keys', body)).key;
   };
   const openShopPage = () => openPage({ simulator: true });
   const openSalesforcePage = () =>
@@ -204,8 +204,7 @@ describe('the examples of the reference', () => {
     listBulkJobs: untilBulkEnded,
     listHubBulkJobs: untilBulkEnded,
     acknowledgeDelivery: untilQueued,
-    createConsoleSession: () =>
-      service.call('/users/me/password', { method: 'PUT', body: exampleNamed('newPassword') }),
+    createConsoleSession: () => service.send('PUT', '/users/me/password', exampleNamed('newPassword')),
     getConsoleSession: openSession,
     deleteConsoleSession: openSession,
     listInstancePolls: pollOrders,
@@ -216,7 +215,7 @@ describe('the examples of the reference', () => {
 
   /** Its fields are known. */
   async function watchOrders(): Promise<void> {
-    await service.call('/instances/1/watches/Orders', { method: 'PUT' });
+    await service.send('PUT', '/instances/1/watches/Orders');
     await until(async () => (await service.call('/instances/1/watches/Orders')).body.state === 'watched');
   }
 

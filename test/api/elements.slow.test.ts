@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { configurationFields, exchangeOf } from '../../src/instances/configuration.ts';
-import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
+import { useTenants, withDatabase } from './support/tenants.ts';
 
 describe('elements', () => {
   const service = useSharedApp();
 
   it('have a picture, in every listing', async () => {
-    const { body } = await service.call('/elements');
+    const body = await service.get('/elements');
     for (const { key, image } of body) expect(image, key).to.match(/^data:image\/svg\+xml,%3Csvg/);
   });
 
   it('say what a person does who sets one up', async () => {
-    const { body } = await service.call('/elements/bamboohr');
+    const body = await service.get('/elements/bamboohr');
     expect(body.documentation[0]).to.deep.equal({
       title: 'Getting started with the API',
       url: 'https://documentation.bamboohr.com/docs/getting-started',
@@ -27,7 +27,7 @@ describe('elements', () => {
   });
 
   it('say of OAuth how an application is registered, for its key and its secret', async () => {
-    const { body } = await service.call('/elements/clover');
+    const body = await service.get('/elements/clover');
     const setupOf = Object.fromEntries(
       body.configuration.map(({ key, setup }: { key: string; setup: readonly string[] }) => [key, setup]),
     );
@@ -41,7 +41,7 @@ describe('the flags of an element', () => {
   const service = useSharedApp();
 
   it('say what works, in every form of its record', async () => {
-    const { body: elements } = await service.call('/elements');
+    const elements = await service.get('/elements');
     const flagsOf = ({ bulkDownloadEnabled, bulkUploadEnabled, typeOauth, useModelsForMetadata }: Flags) =>
       [bulkDownloadEnabled, bulkUploadEnabled, typeOauth, useModelsForMetadata].map(Number).join('');
     const flags = Object.fromEntries(elements.map((element: Flags) => [element.key, flagsOf(element)]));
@@ -80,7 +80,7 @@ describe('the flags of an element', () => {
     });
     const shop = await service.createInstance('odata', SHOP);
     const record = await service.call(`/instances/${shop.id}`);
-    const [listed] = (await service.call('/accounts/instances')).body;
+    const [listed] = await service.get('/accounts/instances');
     expect([record.body.element, listed.element].map(({ bulkUploadEnabled }) => bulkUploadEnabled)).to.deep.equal([
       true,
       true,
@@ -89,15 +89,15 @@ describe('the flags of an element', () => {
   });
 
   it('say that records can be transformed where they can be listed', async () => {
-    const { body: elements } = await service.call('/elements');
+    const elements = await service.get('/elements');
     for (const { key, transformationsEnabled, bulkDownloadEnabled } of elements)
       expect(transformationsEnabled, key).to.equal(bulkDownloadEnabled);
-    const { body: keap } = await service.call('/elements/keap');
+    const keap = await service.get('/elements/keap');
     expect(keap.transformationsEnabled).to.equal(true);
   });
 
   it('are off for what the platform does not do', async () => {
-    const { body: elements } = await service.call('/elements');
+    const elements = await service.get('/elements');
     for (const { cloneable, extendable, extended, trialAccount, beta, private: isPrivate, ...element } of elements) {
       const { resources, parameters } = element;
       const all = { cloneable, extendable, extended, trialAccount, beta, isPrivate };
@@ -121,7 +121,7 @@ interface Named {
 
 const keysOf = ({ status, body }: ApiAnswer) => {
   expect(status, JSON.stringify(body)).to.equal(200);
-  return body.map(({ key }: Named) => key);
+  return pluck(body, 'key');
 };
 
 describe('the list of elements', () => {
@@ -145,7 +145,7 @@ describe('the list of elements', () => {
       const found = keysOf(await service.call('/elements', { query: { where } }));
       expect(keys.length === 0 ? found : found.filter((key: string) => keys.includes(key))).to.deep.equal(keys);
       expect(found.length).to.be.below(all.length);
-      expect((await service.call('/elements/keys', { query: { where } })).body).to.deep.equal(found);
+      expect(await service.get('/elements/keys', { query: { where } })).to.deep.equal(found);
     });
   }
 
@@ -156,8 +156,8 @@ describe('the list of elements', () => {
   });
 
   it('can be filtered by every member that is a text, a number or a boolean', async () => {
-    const { body } = await service.call('/elements/odata');
-    const [shown] = (await service.call('/elements', { query: { where: "key = 'odata'" } })).body;
+    const body = await service.get('/elements/odata');
+    const [shown] = await service.get('/elements', { query: { where: "key = 'odata'" } });
     expect(body).to.include({ key: 'odata' });
     for (const [name, value] of Object.entries(shown)) {
       if (typeof value === 'object') continue;
@@ -169,7 +169,7 @@ describe('the list of elements', () => {
 
   for (const path of ['/elements', '/elements/keys', '/hubs']) {
     it(`comes page by page, without gap and overlap: ${path}`, async () => {
-      const whole = (await service.call(path)).body;
+      const whole = await service.get(path);
       const pages: unknown[] = [];
       for (let nextPage: string | undefined; ; ) {
         const response = await service.call(path, { query: { pageSize: 4, nextPage } });
@@ -198,8 +198,8 @@ describe('the list of elements', () => {
 
 describe('what an element declares', () => {
   const service = useSharedApp();
-  const metadataOf = async (key: string) => (await service.call(`/elements/${key}/metadata`)).body;
-  const formOf = async (key: string) => (await service.call(`/elements/${key}/configuration`)).body;
+  const metadataOf = async (key: string) => await service.get(`/elements/${key}/metadata`);
+  const formOf = async (key: string) => await service.get(`/elements/${key}/configuration`);
 
   it('tells what can be polled, and what webhooks tell of', async () => {
     const { events, ...about } = await metadataOf('keap');
@@ -227,13 +227,13 @@ describe('what an element declares', () => {
     expect(keys.indexOf('simulator')).to.be.below(keys.indexOf('event.notification.enabled'));
     expect(keys.indexOf('event.notification.enabled')).to.be.below(keys.indexOf('event.notification.callback.url'));
     expect(keys).to.not.include('filter.warning');
-    const { body } = await service.call('/elements/odata');
+    const body = await service.get('/elements/odata');
     for (const field of form) expect(body.configuration).to.deep.include(field);
   });
 
   it('asks first for what is needed, a code that stands for a token included', async () => {
     const code = (await loadConnectors({ folders: [OWN_CONNECTORS] })).flatMap((each) => exchangeOf(each)?.code ?? []);
-    for (const { key } of (await service.call('/elements')).body) {
+    for (const { key } of await service.get('/elements')) {
       const form: readonly (Named & { readonly required: boolean })[] = await formOf(key);
       const isNeeded = form.map((field) => field.required || code.includes(field.key));
       expect(isNeeded.lastIndexOf(true), key).to.be.below(isNeeded.indexOf(false));
@@ -245,7 +245,7 @@ describe('what an element declares', () => {
     expect(others).to.deep.equal([]);
     expect(domain).to.include({ name: 'Company name', required: true, secret: false, example: 'acme' });
     expect(new RegExp(`^(?:${domain.pattern})$`).test('acme')).to.equal(true);
-    const names = (await formOf('salesforce')).map(({ name }: { readonly name: string }) => name);
+    const names = pluck(await formOf('salesforce'), 'name');
     expect(names).to.include.members(['Client ID', 'Redirect URL', 'Event notification callback URL']);
   });
 
@@ -272,11 +272,11 @@ describe('an element that an account made inactive', () => {
   after(() => other.stop());
 
   afterEach(async () => {
-    await service.call('/elements/odata/active', { method: 'PUT' });
-    await service.call('/elements/salesforce/active', { method: 'PUT' });
+    await service.send('PUT', '/elements/odata/active');
+    await service.send('PUT', '/elements/salesforce/active');
   });
 
-  const deactivate = (keyOrId: string) => service.call(`/elements/${keyOrId}/active`, { method: 'DELETE' });
+  const deactivate = (keyOrId: string) => service.send('DELETE', `/elements/${keyOrId}/active`);
   const isActive = async (at: Pick<StartedApp, 'call'>) => (await at.call('/elements/odata')).body.active;
   const NEW = { element: { key: 'odata' }, name: 'x', configuration: SHOP };
   const INACTIVE =
@@ -287,23 +287,23 @@ describe('an element that an account made inactive', () => {
     const response = await deactivate('1001');
     expect(response.status).to.equal(200);
     expect(response.body).to.include({ key: 'odata', active: false });
-    expectProblem(await service.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT', INACTIVE);
+    expectProblem(await service.send('POST', '/instances', NEW), 'CONFLICT', INACTIVE);
     const { element: _, ...body } = NEW;
-    expectProblem(await service.call('/elements/odata/instances', { method: 'POST', body }), 'CONFLICT', INACTIVE);
+    expectProblem(await service.send('POST', '/elements/odata/instances', body), 'CONFLICT', INACTIVE);
     expect((await service.call('/Orders', { token })).status).to.equal(200);
-    const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: SHOP } });
+    const changed = await service.send('PATCH', `/instances/${id}`, { configuration: SHOP });
     expect(changed.status).to.equal(200);
     expect(changed.body.element).to.include({ active: false, deleted: false });
-    expect((await service.call('/elements', { query: { where: 'active = FALSE' } })).body).to.have.lengthOf(1);
-    expect((await service.call('/elements/odata/active', { method: 'PUT' })).body.active).to.equal(true);
-    expect((await service.call('/instances', { method: 'POST', body: NEW })).status).to.equal(200);
+    expect(await service.get('/elements', { query: { where: 'active = FALSE' } })).to.have.lengthOf(1);
+    expect((await service.change('PUT', '/elements/odata/active')).active).to.equal(true);
+    expect((await service.send('POST', '/instances', NEW)).status).to.equal(200);
   });
 
   it('begins no authorization', async () => {
     await deactivate('salesforce');
     const query = { apiKey: 'x', callbackUrl: 'https://app.example.com/' };
     expectProblem(await service.call('/elements/salesforce/oauth/url', { query }), 'CONFLICT');
-    expectProblem(await service.call('/elements/salesforce/oauth/url', { method: 'POST', body: query }), 'CONFLICT');
+    expectProblem(await service.send('POST', '/elements/salesforce/oauth/url', query), 'CONFLICT');
   });
 
   it('is so on every process, and in no other account', async () => {
@@ -311,12 +311,12 @@ describe('an element that an account made inactive', () => {
     await deactivate('odata');
     expect(await isActive(service)).to.equal(false);
     await until(async () => (await isActive(other)) === false);
-    expectProblem(await other.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT');
+    expectProblem(await other.send('POST', '/instances', NEW), 'CONFLICT');
     for (const tenant of [tenants.sibling, tenants.stranger]) {
-      const { body } = await service.call('/elements/odata', { headers: authorizationOf(tenant) });
+      const body = await tenant.get('/elements/odata');
       expect(body.active).to.equal(true);
     }
-    await other.call('/elements/odata/active', { method: 'PUT' });
+    await other.send('PUT', '/elements/odata/active');
     expect(await isActive(other)).to.equal(true);
     await until(async () => (await isActive(service)) === true);
   });

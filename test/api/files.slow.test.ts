@@ -193,7 +193,7 @@ describe('the file of a record', () => {
     }
 
     it('makes the instance invalid when its credentials are refused, and a file makes it valid again', async () => {
-      const isValid = async () => (await service.call(`/instances/${filing.instance.id}`)).body.valid;
+      const isValid = async () => (await service.get(`/instances/${filing.instance.id}`)).valid;
       filing.provider.answer('/files/7', status(401), status(200, {}, BYTES));
       expectProblem(await get('/files/7', PDF), 'INSTANCE_CREDENTIALS_FAILED');
       expect(await isValid()).to.equal(false);
@@ -206,7 +206,7 @@ describe('the file of a record', () => {
     });
 
     it('is FORBIDDEN on a disabled instance', async () => {
-      await service.call(`/instances/${filing.instance.id}/enabled`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${filing.instance.id}/enabled`);
       expectProblem(await get('/files/7', PDF), 'FORBIDDEN');
     });
   });

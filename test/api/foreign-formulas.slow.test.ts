@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 
 /** A formula as a file of the original: members that the service does not know are among them. */
 type Exported = Readonly<Record<string, unknown>>;
@@ -236,36 +236,31 @@ function meaningOf({ name, configuration, triggers, steps, engine, method, uri }
 
 describe('formulas of the original', () => {
   const service = useSharedApp();
-
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const send = async (method: string, path: string, body?: unknown) => ok(await service.call(path, { method, body }));
+  const { change } = service;
 
   for (const [name, file] of Object.entries(FILES)) {
     it(`are imported unchanged, and exported as they were: ${name}`, async () => {
-      const { id, userId, accountId } = await send('POST', '/formulas', file);
+      const { id, userId, accountId } = await change('POST', '/formulas', file);
       expect({ userId, accountId }).to.deep.equal({ userId: service.userId, accountId: service.accountId });
-      const exported = await send('GET', `/formulas/${id}/export`);
+      const exported = await change('GET', `/formulas/${id}/export`);
       expect(meaningOf(exported)).to.deep.equal(meaningOf(file));
       expect(JSON.stringify(exported)).not.to.match(/"(?:id|userId|accountId|createdDate)":/);
       // Another formula cannot be the same resource.
-      await send('PATCH', `/formulas/${id}`, { method: null, uri: null });
-      const again = await send('POST', '/formulas', exported);
-      expect(await send('GET', `/formulas/${again.id}/export`)).to.deep.equal(exported);
+      await change('PATCH', `/formulas/${id}`, { method: null, uri: null });
+      const again = await change('POST', '/formulas', exported);
+      expect(await change('GET', `/formulas/${again.id}/export`)).to.deep.equal(exported);
     });
 
     it(`replace a formula of theirs: ${name}`, async () => {
-      const { id } = await send('POST', '/formulas', { name: String(file.name) });
-      const replaced = await send('PUT', `/formulas/${id}`, { ...file, id, method: null, uri: null, api: null });
+      const { id } = await change('POST', '/formulas', { name: String(file.name) });
+      const replaced = await change('PUT', `/formulas/${id}`, { ...file, id, method: null, uri: null, api: null });
       expect(meaningOf({ ...replaced })).to.deep.equal({ ...meaningOf(file), method: undefined, uri: undefined });
     });
   }
 
   it('are found by their names, as the tool of the original looks for them', async () => {
-    await send('POST', '/formulas', { name: 'found by name' });
-    const { body } = await service.call("/formulas?where=name in ('found by name','another')");
-    expect(body.map(({ name }: { readonly name: string }) => name)).to.deep.equal(['found by name']);
+    await change('POST', '/formulas', { name: 'found by name' });
+    const body = await service.get("/formulas?where=name in ('found by name','another')");
+    expect(pluck(body, 'name')).to.deep.equal(['found by name']);
   });
 });

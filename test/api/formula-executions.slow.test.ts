@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { untilRun } from '../polls/things.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { bodyOf, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { withDatabase } from './support/tenants.ts';
+import { updateRows, withDatabase } from './support/tenants.ts';
 
 const SERVICENOW = { username: 'admin', password: 'demo-password', 'company.name': 'demo', simulator: true };
 const POLLED = {
@@ -25,13 +25,7 @@ interface Execution {
 describe('executions of formulas over HTTP', function overHttp() {
   this.timeout(60_000);
   const service = useApp({}, { pollerOptions: { lookMs: 50 } });
-
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const change = async (method: string, path: string, body?: unknown) => ok(await service.call(path, { method, body }));
+  const { get, change } = service;
 
   /** A formula with an instance for an element instance. */
   async function createFormula(template: object, configuration: object = {}): Promise<number> {
@@ -58,10 +52,8 @@ describe('executions of formulas over HTTP', function overHttp() {
   }
 
   async function createIncident(token: string): Promise<{ readonly sys_id: string }> {
-    const [{ caller_id }] = ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
-    return ok(
-      await service.call('/incident', { method: 'POST', token, body: { short_description: 'Broken', caller_id } }),
-    );
+    const [{ caller_id }] = await service.get('/incident', { token, query: { pageSize: '1' } });
+    return await service.change('POST', '/incident', { short_description: 'Broken', caller_id }, { token });
   }
 
   it('begin with an event of a poll, in its transaction, without any callback URL', async () => {
@@ -97,28 +89,25 @@ describe('executions of formulas over HTTP', function overHttp() {
 
   it('begin with a test event, also where only a formula listens', async () => {
     const { id } = await service.createInstance('servicenow', SERVICENOW);
-    const send = (type: string) => service.call('/events/test', { method: 'POST', body: { instanceId: id, type } });
+    const send = (type: string) => service.send('POST', '/events/test', { instanceId: id, type });
     const onEvent = { type: 'event', properties: { ...ON_DESK, objectTypes: 'incident' }, onSuccess: ['end'] };
     const instanceId = await createFormula({ configuration: [DESK], triggers: [onEvent], steps: [END] }, { desk: id });
     expectProblem(await send('incident.created'), 'CONFLICT', /^Events are off/);
     const configure = (configuration: object) => change('PATCH', `/instances/${id}/configuration`, configuration);
     await configure({ 'event.notification.enabled': true });
     const sent = await send('incident.created');
-    expect(ok(sent)).to.have.all.keys('eventId');
+    expect(bodyOf(sent)).to.have.all.keys('eventId');
     const [execution] = await untilExecutions(instanceId, 1);
     expect(await valuesOf(execution?.id ?? 0, 'trigger')).to.include({ 'trigger.eventId': sent.body.eventId });
-    expectProblem(
-      await send('problem.created'),
-      'CONFLICT',
-      `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`,
-    );
+    const message = `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`;
+    expectProblem(await send('problem.created'), 'CONFLICT', message);
     const url = 'http://127.0.0.1:9/formulas';
     await configure({ 'event.notification.callback.url': url });
-    const delivered = ok(await send('incident.created'));
+    const delivered = bodyOf(await send('incident.created'));
     expect(delivered).to.have.all.keys('eventId', 'subscriptionId', 'config');
     const subscription = `/notifications/subscriptions/${delivered.subscriptionId}`;
     await change('PATCH', subscription, { eventTypes: ['problem.created'] });
-    expect(ok(await send('incident.created'))).to.have.all.keys('eventId');
+    expect(bodyOf(await send('incident.created'))).to.have.all.keys('eventId');
     expectProblem(await send('change.created'), 'CONFLICT', /does not receive events of the type change.created/);
     expect(await untilExecutions(instanceId, 3)).to.have.lengthOf(3);
   });
@@ -152,7 +141,7 @@ describe('executions of formulas over HTTP', function overHttp() {
     expect(JSON.parse(trigger['trigger.response.body'] ?? '')).to.include({ sys_id: created.sys_id });
     expect(trigger['trigger.request.headers']).to.not.include(token);
     // Its own request has had its time to start it.
-    const refused = await service.call('/incident', { method: 'POST', token, body: { unknown_field: 1 } });
+    const refused = await service.send('POST', '/incident', { unknown_field: 1 }, { token });
     expect(refused.status).to.equal(400);
     await createIncident(token);
     expect(await untilExecutions(instanceId, 2)).to.have.lengthOf(2);
@@ -165,10 +154,10 @@ describe('executions of formulas over HTTP', function overHttp() {
       { configuration: [DESK], triggers: [{ type: 'elementRequest', properties, onSuccess: ['end'] }], steps: [END] },
       { desk: id },
     );
-    const [{ caller_id }] = ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+    const [{ caller_id }] = await service.get('/incident', { token, query: { pageSize: '1' } });
     const headers = { 'Idempotency-Key': 'stored-before' };
     const create = () =>
-      service.call('/incident', { method: 'POST', token, headers, body: { short_description: 'Broken', caller_id } });
+      service.send('POST', '/incident', { short_description: 'Broken', caller_id }, { token, headers });
     let hasResponse = false;
     const responded = await withDatabase(service, (knex) =>
       knex.transaction(async (via) => {
@@ -183,17 +172,17 @@ describe('executions of formulas over HTTP', function overHttp() {
           return rows.length > 0;
         });
         // Another request has its response meanwhile.
-        ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+        await service.get('/incident', { token, query: { pageSize: '1' } });
         expect(hasResponse).to.equal(false);
         return { sent };
       }),
     );
-    const first = ok(await responded.sent);
+    const first = bodyOf(await responded.sent);
     const stored = await withDatabase(service, (knex) =>
       knex('formula_execution').where({ formula_instance_id: instanceId }),
     );
     expect(stored).to.have.lengthOf(1);
-    expect(ok(await create())).to.deep.equal(first);
+    expect(bodyOf(await create())).to.deep.equal(first);
     expect(await untilExecutions(instanceId, 1)).to.have.lengthOf(1);
   });
 
@@ -205,11 +194,10 @@ describe('executions of formulas over HTTP', function overHttp() {
     );
     const events = ['1', '2', '3'].map((objectId) => ({ objectId, objectType: 'incident', eventType: 'UPDATED' }));
     const path = `/formulas/instances/${instanceId}/executions`;
-    const started = await change('POST', path, { message: { instance_id: id, events, raw: {} } });
-    expect(started).to.have.lengthOf(3);
+    expect(await change('POST', path, { message: { instance_id: id, events, raw: {} } })).to.have.lengthOf(3);
     const found = await untilExecutions(instanceId, 3);
     expect(found.map(({ status }) => status)).to.deep.equal(['success', 'success', 'success']);
-    expectProblem(await service.call(path, { method: 'POST', body: {} }), 'REQUEST_INVALID', /"events"/);
+    expectProblem(await service.send('POST', path, {}), 'REQUEST_INVALID', /"events"/);
   });
 
   it('have the body as their arguments, whatever JSON it is', async () => {
@@ -305,18 +293,12 @@ describe('executions of formulas over HTTP', function overHttp() {
     expectProblem(await service.call(`/formulas/999999/instances/${instanceId}/executions`), 'NOT_FOUND');
     const [{ id: executionId }] = first.body;
     expectProblem(
-      await service.call(`/formulas/instances/executions/${executionId}`, {
-        method: 'PATCH',
-        body: { status: 'cancelled' },
-      }),
+      await service.send('PATCH', `/formulas/instances/executions/${executionId}`, { status: 'cancelled' }),
       'CONFLICT',
       /it is success/,
     );
     expectProblem(
-      await service.call(`/formulas/instances/executions/${executionId}`, {
-        method: 'PATCH',
-        body: { status: 'success' },
-      }),
+      await service.send('PATCH', `/formulas/instances/executions/${executionId}`, { status: 'success' }),
       'REQUEST_INVALID',
     );
     const again = await change('PUT', `/formulas/instances/executions/${executionId}/retries`, {});
@@ -337,11 +319,7 @@ describe('executions of formulas over HTTP', function overHttp() {
     // A time that does not come during the test.
     expect([planned.getUTCMonth(), planned.getUTCDate(), planned.getUTCHours()]).to.deep.equal([0, 1, 0]);
     // It was due ten minutes ago.
-    await withDatabase(service, (knex) =>
-      knex('formula_instance')
-        .where({ id: instanceId })
-        .update({ next_due: new Date(Date.now() - 600_000) }),
-    );
+    await updateRows(service, 'formula_instance', { id: instanceId }, { next_due: new Date(Date.now() - 600_000) });
     // A change of any formula lets the scheduler look.
     await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
     const [execution] = await untilExecutions(instanceId, 1);

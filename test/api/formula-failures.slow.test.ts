@@ -19,19 +19,17 @@ interface Notice {
 
 /** Formulas that fail when they are told to. */
 function formulasOf(service: TestApp) {
-  async function ok(path: string, body: unknown) {
-    const answer = await service.call(path, { method: 'POST', body });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  }
   return {
     create: async (name: string, settings: object, steps: readonly object[] = [FAILING]) => {
-      const formula = await ok('/formulas', { name, triggers: [MANUAL], steps });
-      const { id } = await ok(`/formulas/${formula.id}/instances`, { name: `${name} instance`, settings });
+      const formula = await service.change('POST', '/formulas', { name, triggers: [MANUAL], steps });
+      const { id } = await service.change('POST', `/formulas/${formula.id}/instances`, {
+        name: `${name} instance`,
+        settings,
+      });
       return { formulaId: Number(formula.id), id: Number(id) };
     },
     run: async (id: number, input: unknown): Promise<number> => {
-      const [{ id: executionId }] = await ok(`/formulas/instances/${id}/executions`, input);
+      const [{ id: executionId }] = await service.change('POST', `/formulas/instances/${id}/executions`, input);
       await until(async () => {
         const { body } = await service.call(`/formulas/instances/executions/${executionId}`);
         return body.status !== 'pending' && body.status !== 'queued';
@@ -39,7 +37,7 @@ function formulasOf(service: TestApp) {
       return executionId;
     },
     notices: async (id: number): Promise<readonly Notice[]> => {
-      const { body } = await service.call('/notifications', { query: { pageSize: 1000 } });
+      const body = await service.get('/notifications', { query: { pageSize: 1000 } });
       return body.filter(({ data }: Notice) => data.formulaInstanceId === id);
     },
     failures: (id: number) =>
@@ -99,7 +97,7 @@ describe('failures of formulas', function failures() {
     const mail = { to: 'a@example.com', subject: 'Subject', body: '{"n":1}' };
     await until(async () => (await formulas.notices(id)).length > 0);
     expect((await formulas.notices(id))[0]?.data).to.include(mail);
-    const { body: steps } = await service.call(`/formulas/instances/executions/${executionId}/errors`);
+    const steps = await service.get(`/formulas/instances/executions/${executionId}/errors`);
     const values = steps[0].stepExecutionValues.map(({ key, value }: { key: string; value: string }) => [key, value]);
     expect(values).to.deep.equal([
       ['bad.notify', JSON.stringify([mail])],
@@ -113,9 +111,7 @@ describe('failures of formulas', function failures() {
     const fail = async (count: number) => {
       const before = (await formulas.failures(id)) ?? 0;
       for (let done = 0; done < count; done += 20)
-        await Promise.all(
-          Array.from({ length: Math.min(20, count - done) }, () => service.call(path, { method: 'POST', body: {} })),
-        );
+        await Promise.all(Array.from({ length: Math.min(20, count - done) }, () => service.send('POST', path, {})));
       await until(async () => (await formulas.failures(id)) === before + count);
     };
     await fail(49);
@@ -123,7 +119,7 @@ describe('failures of formulas', function failures() {
     await formulas.run(id, { ok: true });
     await until(async () => (await formulas.failures(id)) === 0);
     await fail(100);
-    const instance = async () => (await service.call(`/formulas/instances/${id}`)).body;
+    const instance = async () => await service.get(`/formulas/instances/${id}`);
     expect((await instance()).active).to.equal(true);
     expect((await formulas.notices(id)).map(({ type }) => type)).to.deep.equal(['formula.instance.failing']);
     await fail(1);
@@ -135,9 +131,9 @@ describe('failures of formulas', function failures() {
     const notices = await formulas.notices(id);
     expect(notices.map(({ type }) => type)).to.deep.equal(['formula.instance.failing', 'formula.instance.deactivated']);
     expect(notices[1]?.data).to.include({ formulaId, formulaInstanceName: 'often instance', failures: 101 });
-    const refused = await service.call(path, { method: 'POST', body: {} });
+    const refused = await service.send('POST', path, {});
     expect(refused.status).to.equal(409);
-    await service.call(`/formulas/${formulaId}/instances/${id}/active`, { method: 'PUT' });
+    await service.send('PUT', `/formulas/${formulaId}/instances/${id}/active`);
     expect(await formulas.failures(id)).to.equal(0);
   });
 });

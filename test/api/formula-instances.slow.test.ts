@@ -1,42 +1,56 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { bodyOf, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, useTenants, withDatabase } from './support/tenants.ts';
+import { useInstance } from './support/instances.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
+import { createUser, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const END = { name: 'end', type: 'script', properties: { body: 'done();' } };
 const CRM = { key: 'crm', type: 'elementInstance', required: true };
 const onEvent = { type: 'event', properties: { elementInstanceId: `\${config.crm}` }, onSuccess: ['end'] };
+const MANUAL = { name: 'manual', triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] };
 const scheduled = (cron: string) => ({ type: 'scheduled', properties: { cron }, onSuccess: ['end'] });
 
 describe('formula instances', () => {
   const service = useSharedApp();
+  const { get, send, change } = service;
   const tenants = useTenants(service);
-  let shopId: number;
+  const shop = useInstance(service, 'odata', SHOP);
 
-  before(async () => {
-    ({ id: shopId } = await service.createInstance('odata', SHOP));
-  });
-
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
-  const change = async (method: string, path: string, body?: unknown) => ok(await send(method, path, body));
   const createFormula = (more: object = {}) =>
     change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
-  const manual = (more: object = {}) =>
-    createFormula({ configuration: [], triggers: [{ type: 'manual', onSuccess: ['end'] }], ...more });
+  const manual = (more: object = {}) => createFormula({ configuration: [], triggers: MANUAL.triggers, ...more });
   const rowOf = (id: number) =>
     withDatabase(service, async (knex) => {
       const [row] = await knex('formula_instance').where({ id });
       if (row === undefined) throw new Error(`There is no formula instance ${id}.`);
       return row;
+    });
+  /** Executions with a step each, and a run of the first that never comes. */
+  const addExecutions = (
+    instance: { readonly accountId: number; readonly id: number; readonly formulaId: number },
+    status: string,
+    count: number,
+  ) =>
+    withDatabase(service, async (knex) => {
+      const values = { ...instance, status, count, at: new Date('2026-11-28T10:00:00Z') };
+      await knex.raw(
+        `with execution as (
+           insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
+             formula_id, formula_version, status, trigger)
+           select :accountId, :at, :at, :id, :accountId, :formulaId, 1, :status, '{}' from generate_series(1, :count)
+           returning *
+         ), step as (
+           insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
+           select account_id, id, created_at, 0, 0, 'trigger', 'success', :at, :at from execution
+         )
+         insert into formula_run (account_id, id, execution_at, formula_instance_id, serial, due)
+         select account_id, id, created_at, formula_instance_id, false, '2100-01-01' from execution order by id limit 1`,
+        values,
+      );
     });
   const expiryOf = async (id: number) => (await rowOf(id)).expires_at?.getTime() ?? 0;
   const idsOf = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id);
@@ -49,24 +63,24 @@ describe('formula instances', () => {
       'notification.webhook.url': '127.0.0.1:9/formulas, http://127.0.0.1:9/other',
       'formula.instance.time.to.live': 3600,
     };
-    const body = { name: 'Acme', configuration: { crm: shopId, objectName: 'contacts', count: 12 }, settings };
+    const body = { name: 'Acme', configuration: { crm: shop.id, objectName: 'contacts', count: 12 }, settings };
     const { id, createdDate, updatedDate, warnings, ...instance } = await change('POST', path, body);
     expect(instance).to.deep.equal({
       name: 'Acme',
       active: true,
       formula: { id: formula.id, active: true, debugLoggingEnabled: true, singleThreaded: false },
       settings,
-      configuration: { crm: String(shopId), objectName: 'contacts', count: '12' },
+      configuration: { crm: String(shop.id), objectName: 'contacts', count: '12' },
     });
     expect(warnings).to.deep.equal([
-      `Element instance ${shopId} has no events enabled, so no event starts this formula instance. Set event.notification.enabled.`,
+      `Element instance ${shop.id} has no events enabled, so no event starts this formula instance. Set event.notification.enabled.`,
     ]);
     const whole = { id, createdDate, updatedDate, warnings, ...instance };
     expect(await get(`${path}/${id}`)).to.deep.equal(whole);
     expect(await get(`/formulas/instances/${id}`)).to.deep.equal(whole);
     expect(await get(path)).to.deep.equal([whole]);
     const row = await rowOf(id);
-    expect(row.element_instance_ids.map(Number)).to.deep.equal([shopId]);
+    expect(row.element_instance_ids.map(Number)).to.deep.equal([shop.id]);
     expect((await expiryOf(id)) - row.created_at.getTime()).to.be.within(3_590_000, 3_610_000);
 
     // The contract's list, with its members and no other.
@@ -139,30 +153,26 @@ describe('formula instances', () => {
   });
 
   it('are listed by the element instance that they name, by text, and with the inactive ones', async () => {
-    const { id: otherId } = await service.createInstance('bamboohr', {
-      username: 'demo-key',
-      'company.name': 'acme',
-      simulator: true,
-    });
+    const { id: otherId } = await service.createInstance('bamboohr', BAMBOOHR);
     const formula = await createFormula({ name: 'listing' });
     const path = `/formulas/${formula.id}/instances`;
     const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
-    const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shopId } });
+    const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shop.id } });
     const list = async (query: Record<string, string | number>) =>
-      idsOf(ok(await service.call('/formulas/instances', { query })));
+      idsOf(await service.get('/formulas/instances', { query }));
     expect(await list({ searchText: 'SEARCHED' })).to.deep.equal([one.id]);
     expect(await list({ searchText: 'searched', includeInactive: 'true' })).to.deep.equal([one.id, two.id]);
     expect(await list({ searchText: 'bambooHR' })).to.deep.equal([one.id]);
     expect(await list({ searchText: '%' })).to.deep.equal([]);
     expect(await list({ elementInstanceId: otherId })).to.deep.equal([one.id]);
-    expect(await list({ elementInstanceId: shopId, includeInactive: 'true' }))
+    expect(await list({ elementInstanceId: shop.id, includeInactive: 'true' }))
       .to.include(two.id)
       .and.not.include(one.id);
     expect(await list({ elementInstanceId: 999_999_999 })).to.deep.equal([]);
     const first = await service.call(path, { query: { pageSize: 1 } });
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
-    expect(idsOf(ok(first))).to.deep.equal([one.id]);
-    expect(idsOf(ok(await service.call(path, { query: { pageSize: 1, nextPage } })))).to.deep.equal([two.id]);
+    expect(idsOf(bodyOf(first))).to.deep.equal([one.id]);
+    expect(idsOf(await service.get(path, { query: { pageSize: 1, nextPage } }))).to.deep.equal([two.id]);
   });
 
   describe('are refused', () => {
@@ -197,44 +207,27 @@ describe('formula instances', () => {
         expect(await refused({ crm, text: 'a' })).to.deep.equal({
           'body.configuration.crm': `body.configuration.crm must be the id of an element instance of the account; '${crm}' is none.`,
         });
-      expect(await refused({ crm: shopId, text: { a: 1 } })).to.deep.equal({
+      expect(await refused({ crm: shop.id, text: { a: 1 } })).to.deep.equal({
         'body.configuration.text': 'body.configuration.text must be a text, a number, true or false.',
       });
       expectProblem(await send('POST', `/formulas/${id}/instances`, {}), 'REQUEST_INVALID');
     });
 
     it('for element instances of other accounts, unless an administrator of the organization names them', async () => {
-      const asSibling = authorizationOf(tenants.sibling);
-      const theirs = ok(
-        await service.call('/instances', {
-          method: 'POST',
-          headers: asSibling,
-          body: { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
-        }),
-      );
+      const theirs = await tenants.sibling.createInstance('odata', SHOP);
       const { id } = await createFormula();
       const body = { name: 'across', configuration: { crm: theirs.id } };
       const path = `/formulas/${id}/instances`;
-      const colleague = await service.call(path, { method: 'POST', body, headers: authorizationOf(tenants.colleague) });
+      const colleague = await tenants.colleague.send('POST', path, body);
       expect(Object.keys(faultsOf(colleague))).to.deep.equal(['body.configuration.crm']);
       const across = await change('POST', path, body);
       // What is stored already may stay.
-      const renamed = await service.call(`${path}/${across.id}`, {
-        method: 'PATCH',
-        body: { name: 'renamed' },
-        headers: authorizationOf(tenants.colleague),
-      });
-      expect(ok(renamed).name).to.equal('renamed');
-      const stranger = await service.call('/formulas', {
-        method: 'POST',
-        body: { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] },
-        headers: authorizationOf(tenants.stranger),
-      });
-      const foreign = await service.call(`/formulas/${ok(stranger).id}/instances`, {
-        method: 'POST',
-        body: { name: 'foreign', configuration: { crm: shopId } },
-        headers: authorizationOf(tenants.stranger),
-      });
+      const renamed = await tenants.colleague.send('PATCH', `${path}/${across.id}`, { name: 'renamed' });
+      expect(bodyOf(renamed).name).to.equal('renamed');
+      const ofStranger = { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] };
+      const { id: strangeId } = await tenants.stranger.change('POST', '/formulas', ofStranger);
+      const named = { name: 'foreign', configuration: { crm: shop.id } };
+      const foreign = await tenants.stranger.send('POST', `/formulas/${strangeId}/instances`, named);
       expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
     });
 
@@ -313,24 +306,24 @@ describe('formula instances', () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}`;
     for (const name of ['one', 'two'])
-      await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
+      await change('POST', `${path}/instances`, { name, configuration: { crm: shop.id } });
     expectProblem(await send('DELETE', path), 'CONFLICT', `Formula ${formula.id} has 2 instances. Delete them first.`);
     const [variable] = formula.configuration;
-    expectProblem(
-      await send('DELETE', `${path}/configuration/${variable.id}`),
-      'CONFLICT',
-      `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`,
-    );
+    const message = `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`;
+    expectProblem(await send('DELETE', `${path}/configuration/${variable.id}`), 'CONFLICT', message);
   });
 
   it('keep their values when a variable gets another key', async () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}`;
-    const { id } = await change('POST', `${path}/instances`, { name: 'moved', configuration: { x: 'y', crm: shopId } });
+    const { id } = await change('POST', `${path}/instances`, {
+      name: 'moved',
+      configuration: { x: 'y', crm: shop.id },
+    });
     const [variable] = formula.configuration;
     await change('PUT', `${path}/configuration/${variable.id}`, { ...variable, key: 'source' });
-    expect((await get(`/formulas/instances/${id}`)).configuration).to.deep.equal({ x: 'y', source: String(shopId) });
-    expect((await rowOf(id)).element_instance_ids.map(Number)).to.deep.equal([shopId]);
+    expect((await get(`/formulas/instances/${id}`)).configuration).to.deep.equal({ x: 'y', source: String(shop.id) });
+    expect((await rowOf(id)).element_instance_ids.map(Number)).to.deep.equal([shop.id]);
   });
 
   it('are due while formula and instance are active and the trigger is a schedule', async () => {
@@ -340,21 +333,20 @@ describe('formula instances', () => {
     const { id } = await change('POST', `${path}/instances`, { name: 'due' });
     const due = async () => (await rowOf(id)).next_due?.toISOString();
     expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    await change('DELETE', `${path}/instances/${id}/active`);
-    expect(await due()).to.equal(undefined);
-    await change('PUT', `${path}/instances/${id}`, { name: 'due', active: true });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    await change('PATCH', path, { active: false });
-    expect(await due()).to.equal(undefined);
-    await change('PATCH', path, { active: true });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
-    const [trigger] = formula.triggers;
-    await change('PUT', `${path}/triggers/${trigger.id}`, scheduled('0 0 0 1 1 ? 2099'));
-    expect(await due()).to.equal('2099-01-01T00:00:00.000Z');
-    await change('PUT', `${path}/triggers/${trigger.id}`, { type: 'manual', onSuccess: ['end'] });
-    expect(await due()).to.equal(undefined);
-    await change('PUT', path, { ...formula, triggers: [scheduled(cron)] });
-    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+    const instance = `${path}/instances/${id}`;
+    const trigger = `${path}/triggers/${formula.triggers[0].id}`;
+    for (const [method, at, body, year] of [
+      ['DELETE', `${instance}/active`, undefined, undefined],
+      ['PUT', instance, { name: 'due', active: true }, 2098],
+      ['PATCH', path, { active: false }, undefined],
+      ['PATCH', path, { active: true }, 2098],
+      ['PUT', trigger, scheduled('0 0 0 1 1 ? 2099'), 2099],
+      ['PUT', trigger, { type: 'manual', onSuccess: ['end'] }, undefined],
+      ['PUT', path, { ...formula, triggers: [scheduled(cron)] }, 2098],
+    ] as const) {
+      await change(method, at, body);
+      expect(await due(), `${method} ${at}`).to.equal(year && `${year}-01-01T00:00:00.000Z`);
+    }
   });
 
   it('keep a time that is due already when something else changes', async () => {
@@ -362,7 +354,7 @@ describe('formula instances', () => {
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'missed' });
     // Later than now, so that nothing starts it meanwhile.
     const missed = new Date('2090-01-01T00:00:00Z');
-    await withDatabase(service, (knex) => knex('formula_instance').where({ id }).update({ next_due: missed }));
+    await updateRows(service, 'formula_instance', { id }, { next_due: missed });
     await change('PATCH', `/formulas/${formula.id}/instances/${id}`, { name: 'renamed' });
     await change('PATCH', `/formulas/${formula.id}`, { name: 'renamed' });
     expect((await rowOf(id)).next_due).to.deep.equal(missed);
@@ -387,7 +379,7 @@ describe('formula instances', () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}/instances`;
     const doomed = await change('POST', path, { name: 'doomed', configuration: { crm: doomedId } });
-    const safe = await change('POST', path, { name: 'safe', configuration: { crm: shopId } });
+    const safe = await change('POST', path, { name: 'safe', configuration: { crm: shop.id } });
     await change('DELETE', `/instances/${doomedId}`);
     const after = await get(`/formulas/instances/${doomed.id}`);
     expect(after.active).to.equal(false);
@@ -395,67 +387,50 @@ describe('formula instances', () => {
       `Element instance ${doomedId}, which this formula instance names, was deleted.`,
     ]);
     expect((await get(`/formulas/instances/${safe.id}`)).active).to.equal(true);
-    expectProblem(
-      await send('PUT', `${path}/${doomed.id}/active`),
-      'CONFLICT',
-      `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`,
-    );
-    const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shopId } });
+    const message = `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`;
+    expectProblem(await send('PUT', `${path}/${doomed.id}/active`), 'CONFLICT', message);
+    const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shop.id } });
     expect(repaired.active).to.equal(true);
   });
 
   it('belong to the account of the caller, also those of a formula of the default account', async () => {
     const formula = await manual();
-    const asSibling = { headers: authorizationOf(tenants.sibling) };
     const path = `/formulas/${formula.id}/instances`;
     const own = await change('POST', path, { name: 'own' });
-    const theirs = ok(await service.call(path, { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+    const theirs = await tenants.sibling.change('POST', path, { name: 'theirs' });
     expect(idsOf(await get(path))).to.deep.equal([own.id]);
-    expect(idsOf(ok(await service.call(path, asSibling)))).to.deep.equal([theirs.id]);
-    expectProblem(await service.call(`/formulas/instances/${own.id}`, asSibling), 'NOT_FOUND');
+    expect(idsOf(await tenants.sibling.get(path))).to.deep.equal([theirs.id]);
+    expectProblem(await tenants.sibling.call(`/formulas/instances/${own.id}`), 'NOT_FOUND');
     expectProblem(await service.call(`/formulas/instances/${theirs.id}`), 'NOT_FOUND');
     const { accountId } = tenants.sibling;
     const listed = `/accounts/${accountId}/formulas/${formula.id}/instances`;
     expect(idsOf(await get(listed))).to.deep.equal([theirs.id]);
-    expectProblem(await service.call(listed, { headers: authorizationOf(tenants.colleague) }), 'NOT_FOUND');
+    expectProblem(await tenants.colleague.call(listed), 'NOT_FOUND');
     expectProblem(await service.call(`/accounts/999999999/formulas/${formula.id}/instances`), 'NOT_FOUND');
     expectProblem(await send('DELETE', `/formulas/${formula.id}`), 'CONFLICT');
 
-    const ofSibling = ok(
-      await service.call('/formulas', {
-        ...asSibling,
-        method: 'POST',
-        body: { name: 'theirs', triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] },
-      }),
-    );
+    const ofSibling = await tenants.sibling.change('POST', '/formulas', MANUAL);
     // An account sees neither formulas of other accounts, nor instances of them.
     expectProblem(await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`), 'NOT_FOUND');
-    expectProblem(
-      await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }),
-      'FORBIDDEN',
-      `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`,
-    );
+    const message = `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`;
+    expectProblem(await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }), 'FORBIDDEN', message);
   });
 
   it('are in the audit log without the values of variables', async () => {
     const formula = await createFormula({ configuration: [CRM, { key: 'password' }] });
     const path = `/formulas/${formula.id}/instances`;
-    const { id } = await change('POST', path, { name: 'audited', configuration: { crm: shopId, password: 'hidden' } });
+    const { id } = await change('POST', path, { name: 'audited', configuration: { crm: shop.id, password: 'hidden' } });
     await change('PATCH', `${path}/${id}`, { configuration: { password: 'hidden too' } });
     const [changed, created] = await get('/audit-logs/formula-instances');
     expect(changed).to.deep.include({ action: 'update', target: 'formula-instance' });
     expect(changed.changes).to.deep.equal({ 'configuration.password': { from: '********', to: '********' } });
     expect(created.changes).to.deep.include({
       name: { to: 'audited' },
-      'configuration.crm': { to: String(shopId) },
+      'configuration.crm': { to: String(shop.id) },
       'configuration.password': { to: '********' },
     });
     const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
-    const headers = authorizationOf(user);
-    expect(
-      (await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers }))
-        .status,
-    ).to.equal(200);
+    expect((await user.send('POST', path, { name: 'x', configuration: { crm: shop.id } })).status).to.equal(200);
   });
 
   it('and formulas announce their changes to every account that they concern', async () => {
@@ -480,10 +455,9 @@ describe('formula instances', () => {
       const formula = await manual();
       const path = `/formulas/${formula.id}`;
       expect(await announced(() => change('PATCH', path, { name: 'alone' }))).to.deep.equal([own]);
-      const asSibling = { headers: authorizationOf(tenants.sibling) };
-      expect(
-        await announced(() => service.call(`${path}/instances`, { ...asSibling, method: 'POST', body: { name: 'x' } })),
-      ).to.deep.equal([theirs]);
+      expect(await announced(() => tenants.sibling.send('POST', `${path}/instances`, { name: 'x' }))).to.deep.equal([
+        theirs,
+      ]);
       expect(await announced(() => change('PATCH', path, { active: false }))).to.have.members([own, theirs]);
       const { id } = await change('POST', `${path}/instances`, { name: 'own' });
       for (const [method, at] of [
@@ -526,36 +500,9 @@ describe('formula instances', () => {
   it('are removed with their account, with all that belongs to them', async () => {
     const { id: accountId } = await change('POST', '/accounts', { externalId: 'doomed-account' });
     const headers = { 'elements-account-id': String(accountId) };
-    const there = async (path: string, body: unknown) =>
-      ok(await service.call(path, { method: 'POST', body, headers }));
-    const formula = await there('/formulas', {
-      name: 'doomed',
-      triggers: [{ type: 'manual', onSuccess: ['end'] }],
-      steps: [END],
-    });
-    const { id } = await there(`/formulas/${formula.id}/instances`, { name: 'doomed' });
-    const at = new Date('2026-11-28T10:00:00Z');
-    await withDatabase(service, async (knex) => {
-      await knex.raw(
-        `insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
-           formula_id, formula_version, status, trigger)
-         select :accountId, :at, :at, :id, :accountId, :formulaId, 1, 'success', '{}' from generate_series(1, 2500)`,
-        { accountId, at, id, formulaId: formula.id },
-      );
-      await knex.raw(
-        `insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
-         select :accountId, n, :at, 0, 0, 'trigger', 'success', :at, :at from generate_series(1, 2500) n`,
-        { accountId, at },
-      );
-      await knex('formula_run').insert({
-        account_id: accountId,
-        id: 987_654,
-        execution_at: at,
-        formula_instance_id: id,
-        serial: false,
-        due: new Date('2100-01-01T00:00:00Z'),
-      });
-    });
+    const formula = await change('POST', '/formulas', { ...MANUAL, name: 'doomed' }, { headers });
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'doomed' }, { headers });
+    await addExecutions({ accountId, id, formulaId: formula.id }, 'success', 2500);
     const tables = [
       'formula_run',
       'formula_execution',
@@ -566,12 +513,10 @@ describe('formula instances', () => {
     ];
     const left = () =>
       withDatabase(service, async (knex) => {
-        const counts: number[] = [];
-        for (const table of tables) {
-          const [row] = await knex(table).where({ account_id: accountId }).count({ count: '*' });
-          counts.push(Number(row?.count));
-        }
-        return counts;
+        const counts = tables.map((table) =>
+          knex(table).where({ account_id: accountId }).count({ count: '*' }).first(),
+        );
+        return (await Promise.all(counts)).map((row) => Number(row?.count));
       });
     expect(await left()).to.deep.equal([1, 2500, 2500, 1, 1, 1]);
     await change('DELETE', `/accounts/${accountId}`);
@@ -581,30 +526,7 @@ describe('formula instances', () => {
   it('end with their executions that have not ended', async () => {
     const formula = await manual();
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'running' });
-    const { accountId } = service;
-    const at = new Date('2026-11-28T10:00:00Z');
-    await withDatabase(service, async (knex) => {
-      await knex('formula_execution').insert({
-        account_id: accountId,
-        id: 1,
-        created_at: at,
-        updated_at: at,
-        formula_instance_id: id,
-        formula_account_id: accountId,
-        formula_id: formula.id,
-        formula_version: 1,
-        status: 'pending',
-        trigger: '{}',
-      });
-      await knex('formula_run').insert({
-        account_id: accountId,
-        id: 1,
-        execution_at: at,
-        formula_instance_id: id,
-        serial: false,
-        due: new Date('2100-01-01T00:00:00Z'),
-      });
-    });
+    await addExecutions({ accountId: service.accountId, id, formulaId: formula.id }, 'pending', 1);
     await change('DELETE', `/formulas/instances/${id}`);
     await withDatabase(service, async (knex) => {
       expect(await knex('formula_run').where({ formula_instance_id: id })).to.deep.equal([]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { authorizationOf, createUser, type Tenant, useTenants } from './support/tenants.ts';
@@ -25,7 +25,7 @@ describe('a formula instance that names an element instance of another account',
     return answer.body;
   };
   const send = (tenant: Tenant, method: string, path: string, body?: unknown) =>
-    service.call(path, { method, body, headers: authorizationOf(tenant) });
+    service.send(method, path, body, { headers: authorizationOf(tenant) });
 
   before(async () => {
     const name = 'owner';
@@ -46,7 +46,7 @@ describe('a formula instance that names an element instance of another account',
     let statuses: readonly string[] = [];
     await until(async () => {
       const found = ok(await send(tenant, 'GET', `/formulas/instances/${instanceId}/executions`));
-      statuses = found.map(({ status }: { readonly status: string }) => status);
+      statuses = pluck(found, 'status');
       return statuses.length >= count && !statuses.includes('pending');
     });
     return statuses;
@@ -54,10 +54,11 @@ describe('a formula instance that names an element instance of another account',
   const sendEvent = () =>
     send(tenants.sibling, 'POST', '/events/test', { instanceId: desk.id, type: 'incident.created' });
   async function createIncident() {
-    const headers = authorizationOf(tenants.sibling, desk.token);
-    const [{ caller_id }] = ok(await service.call('/incident', { headers, query: { pageSize: '1' } }));
+    const [{ caller_id }] = ok(
+      await tenants.sibling.call('/incident', { query: { pageSize: '1' }, token: desk.token }),
+    );
     const body = { short_description: 'Broken', caller_id };
-    return ok(await service.call('/incident', { method: 'POST', headers, body }));
+    return ok(await tenants.sibling.send('POST', '/incident', body, { token: desk.token }));
   }
 
   it('is started by its events and requests, and its steps call it, while its owner administers the organization', async () => {
@@ -87,8 +88,8 @@ describe('a formula instance that names an element instance of another account',
     ok(await sendEvent());
     expect(await untilEnds(owner, ofEvents.id, 2)).to.deep.equal(['success', 'success']);
 
-    ok(await service.call(`/users/${owner.id}/roles/admin`, { method: 'PUT' }));
-    ok(await service.call(`/users/${owner.id}/roles/org-admin`, { method: 'DELETE' }));
+    ok(await service.send('PUT', `/users/${owner.id}/roles/admin`));
+    ok(await service.send('DELETE', `/users/${owner.id}/roles/org-admin`));
     expectProblem(await sendEvent(), 'CONFLICT', /^Nothing receives/);
     await createIncident();
     ok(await send(owner, 'POST', `/formulas/instances/${manual.id}/executions`, {}));
@@ -98,7 +99,7 @@ describe('a formula instance that names an element instance of another account',
       [ofRequests, 1],
     ] as const)
       expect(await untilEnds(owner, id, count)).to.have.lengthOf(count);
-    ok(await service.call(`/users/${owner.id}/roles/org-admin`, { method: 'PUT' }));
+    ok(await service.send('PUT', `/users/${owner.id}/roles/org-admin`));
 
     ok(await send(owner, 'DELETE', `/formulas/instances/${ofEvents.id}`));
     expectProblem(await sendEvent(), 'CONFLICT', /^Nothing receives/);

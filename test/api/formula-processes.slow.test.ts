@@ -14,18 +14,14 @@ describe('a formula as a resource of a process that runs none', function process
     worker = await startTestApp({ DATABASE_URL: api.databaseUrl, ROLE: 'worker', SIMULATORS_PORT: 'off' });
     const triggers = [{ type: 'manual', onSuccess: ['end'] }];
     const formula = { name: 'split', method: 'POST', uri: '/split', triggers, steps: [END] };
-    const { body } = await api.call('/formulas', { method: 'POST', body: formula });
-    const made = await api.call(`/formulas/${body.id}/instances`, { method: 'POST', body: { name: 'split' } });
+    const body = await api.change('POST', '/formulas', formula);
+    const made = await api.send('POST', `/formulas/${body.id}/instances`, { name: 'split' });
     instanceId = made.body.id;
   });
   after(() => worker.stop());
 
   const run = () =>
-    api.call('/split', {
-      method: 'POST',
-      body: { a: ['b'] },
-      headers: { 'Elements-Formula-Instance-Id': String(instanceId) },
-    });
+    api.send('POST', '/split', { a: ['b'] }, { headers: { 'Elements-Formula-Instance-Id': String(instanceId) } });
 
   it('waits for the worker that runs it, which says when it ends', async () => {
     await run();
@@ -43,6 +39,6 @@ describe('a formula as a resource of a process that runs none', function process
     expectProblem(refused, 'RATE_LIMITED', message);
     expect(refused.headers.get('retry-after')).to.equal('10');
     const path = `/formulas/instances/${instanceId}/executions`;
-    expectProblem(await api.call(path, { method: 'POST', body: {} }), 'RATE_LIMITED', message);
+    expectProblem(await api.send('POST', path, {}), 'RATE_LIMITED', message);
   });
 });

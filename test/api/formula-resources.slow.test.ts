@@ -16,15 +16,9 @@ describe('formulas as resources', () => {
   const service = useSharedApp({}, { formulaOptions: { responseMs: 1_500 } });
   const tenants = useTenants(service);
 
-  async function ok(path: string, body: unknown, method = 'POST') {
-    const answer = await service.call(path, { method, body });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  }
-
   async function createResource(uri: string, steps: readonly object[], method = 'POST', instance: object = {}) {
-    const formula = await ok('/formulas', { name: uri, method, uri, triggers: [MANUAL], steps });
-    const { id } = await ok(`/formulas/${formula.id}/instances`, { name: 'Instance', ...instance });
+    const formula = await service.change('POST', '/formulas', { name: uri, method, uri, triggers: [MANUAL], steps });
+    const { id } = await service.change('POST', `/formulas/${formula.id}/instances`, { name: 'Instance', ...instance });
     return { formulaId: formula.id as number, id: id as number };
   }
 
@@ -47,7 +41,7 @@ describe('formulas as resources', () => {
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.equal({ got: 2, deep: { b: [1] } });
     const executionId = Number(answer.headers.get('Elements-Formula-Execution-Id'));
-    const { body: execution } = await service.call(`/formulas/instances/executions/${executionId}`);
+    const execution = await service.get(`/formulas/instances/executions/${executionId}`);
     expect(execution).to.include({ formulaInstanceId: id, status: 'success' });
   });
 
@@ -100,7 +94,7 @@ describe('formulas as resources', () => {
   });
 
   it('keep their values to themselves without debug logging, and answer all the same', async () => {
-    const formula = await ok('/formulas', {
+    const formula = await service.change('POST', '/formulas', {
       name: 'quiet',
       method: 'POST',
       uri: '/sync-quiet',
@@ -109,11 +103,11 @@ describe('formulas as resources', () => {
       triggers: [MANUAL],
       steps: [script('end', 'done({ a: 1 });')],
     });
-    const { id } = await ok(`/formulas/${formula.id}/instances`, { name: 'Instance' });
+    const { id } = await service.change('POST', `/formulas/${formula.id}/instances`, { name: 'Instance' });
     const answer = await run('/sync-quiet', id);
     expect(answer.body).to.deep.equal({ a: 1 });
     const executionId = answer.headers.get('Elements-Formula-Execution-Id');
-    const { body: steps } = await service.call(`/formulas/instances/executions/${executionId}/steps`, {
+    const steps = await service.get(`/formulas/instances/executions/${executionId}/steps`, {
       query: { includeValues: 'true' },
     });
     expect(steps.at(-1).stepExecutionValues).to.deep.equal([]);
@@ -135,12 +129,9 @@ describe('formulas as resources', () => {
     ]);
     const answer = await run('/sync-slow', id);
     const executionId = answer.headers.get('Elements-Formula-Execution-Id');
-    expectProblem(
-      answer,
-      'FORMULA_TIMEOUT',
-      `Execution ${executionId} takes longer than 1.5 seconds, and continues. Read it with GET /formulas/instances/executions/${executionId}.`,
-    );
-    const { body } = await service.call(`/formulas/instances/executions/${executionId}`);
+    const message = `Execution ${executionId} takes longer than 1.5 seconds, and continues. Read it with GET /formulas/instances/executions/${executionId}.`;
+    expectProblem(answer, 'FORMULA_TIMEOUT', message);
+    const body = await service.get(`/formulas/instances/executions/${executionId}`);
     expect(body.status).to.equal('pending');
   });
 
@@ -156,11 +147,8 @@ describe('formulas as resources', () => {
   it('are refused where nothing is there, and without a right', async () => {
     const { id, formulaId } = await createResource('/sync-refused', [script('end', 'done();')]);
     const other = await createResource('/sync-other', [script('end', 'done();')]);
-    expectProblem(
-      await run('/sync-refused', undefined),
-      'REQUEST_INVALID',
-      `POST /sync-refused runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
-    );
+    const message = `POST /sync-refused runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+    expectProblem(await run('/sync-refused', undefined), 'REQUEST_INVALID', message);
     expectProblem(await run('/sync-refused', other.id), 'NOT_FOUND');
     expectProblem(
       await run('/sync-refused', undefined, { headers: { 'Elements-Formula-Instance-Id': 'x' } }),
@@ -172,7 +160,7 @@ describe('formulas as resources', () => {
       await run('/sync-refused', id, { headers: { authorization: 'User x, Organization y' } }),
       'UNAUTHENTICATED',
     );
-    await ok(`/formulas/${formulaId}`, { method: null, uri: null }, 'PATCH');
+    await service.change('PATCH', `/formulas/${formulaId}`, { method: null, uri: null });
     expectProblem(await run('/sync-refused', id), 'NOT_FOUND');
   });
 
@@ -181,12 +169,9 @@ describe('formulas as resources', () => {
     const two = await createResource('/sync-shared', [script('end', 'done({ n: 2 });')]);
     expect((await run('/sync-shared', one.id)).body).to.deep.equal({ n: 1 });
     expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
-    expectProblem(
-      await run('/sync-shared', undefined),
-      'REQUEST_INVALID',
-      `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
-    );
-    await ok(`/formulas/${one.formulaId}`, { method: null, uri: null }, 'PATCH');
+    const message = `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+    expectProblem(await run('/sync-shared', undefined), 'REQUEST_INVALID', message);
+    await service.change('PATCH', `/formulas/${one.formulaId}`, { method: null, uri: null });
     expectProblem(await run('/sync-shared', one.id), 'NOT_FOUND');
     expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
   });
@@ -202,7 +187,7 @@ describe('formulas as resources', () => {
     const headers = { authorization };
     const named = await run('/sync-token/deep/er/path', id, { headers, body: { a: 1 } });
     expect([named.status, named.body]).to.deep.equal([200, { a: 1 }]);
-    expect((await service.call('/sync-token', { headers })).body).to.deep.equal({ own: 1 });
+    expect(await service.get('/sync-token', { headers })).to.deep.equal({ own: 1 });
     expect((await run('/sync-token-own', own, { headers })).body).to.deep.equal({ own: 1 });
     expectProblem(await run('/sync-token-own', undefined, { headers }), 'REQUEST_INVALID', /Send the header/);
     // Other paths stay those of the element, and the organization must vouch for the caller.

@@ -8,13 +8,10 @@ describe('schedules of formulas on a service that others can reach', () => {
   it('are at least 15 minutes apart', async () => {
     const withCron = (cron: string) => {
       const body = { name: 'scheduled', triggers: [{ type: 'scheduled', properties: { cron } }] };
-      return service.call('/formulas', { method: 'POST', body });
+      return service.send('POST', '/formulas', body);
     };
-    expectProblem(
-      await withCron('0 0/10 * * * ?'),
-      'REQUEST_INVALID',
-      'body.triggers.0.properties.cron fires every 10 minutes; the least is 15 minutes.',
-    );
+    const message = 'body.triggers.0.properties.cron fires every 10 minutes; the least is 15 minutes.';
+    expectProblem(await withCron('0 0/10 * * * ?'), 'REQUEST_INVALID', message);
     expect((await withCron('0 0/15 * * * ?')).status).to.equal(200);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { bodyOf, pluck, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -18,19 +18,12 @@ const request = (properties: object) => ({ name: 'get', type: 'elementRequest', 
 
 describe('formulas', () => {
   const service = useSharedApp();
+  const { get, send, change } = service;
   const tenants = useTenants(service);
 
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
-  const change = async (method: string, path: string, body?: unknown) => ok(await send(method, path, body));
   const create = (body: object) => change('POST', '/formulas', body);
   const refused = async (body: object) => faultsOf(await send('POST', '/formulas', { name: 'refused', ...body }));
-  const versionsOf = async (id: number) =>
-    (await get(`/formulas/${id}/versions`)).map(({ version }: { readonly version: number }) => version);
+  const versionsOf = async (id: number) => pluck(await get(`/formulas/${id}/versions`), 'version');
 
   describe('as templates', () => {
     it('need a name alone', async () => {
@@ -120,9 +113,7 @@ describe('formulas', () => {
       const formula = await get(`/formulas/${id}`);
       expect(formula.triggers[0].onSuccess).to.deep.equal(['first']);
       expect(formula.steps[1].onFailure).to.deep.equal(['third']);
-      expect(formula.steps.map((each: { readonly id: number }) => each.id)).to.deep.equal(
-        steps.map((each: { readonly id: number }) => each.id),
-      );
+      expect(pluck(formula.steps, 'id')).to.deep.equal(pluck(steps, 'id'));
       const taken = await send('PUT', `/formulas/${id}/steps/${three.id}`, { ...three, name: 'two' });
       expect(faultsOf(taken)).to.deep.equal({
         'body.name': "body.name is 'two', which another step has. Names of steps are unique.",
@@ -146,7 +137,7 @@ describe('formulas', () => {
       expect(after.triggers[0].id).to.equal(before.triggers[0].id);
       expect(after.steps[0].id).to.equal(before.steps[1].id);
       expect(after.configuration[1].id).to.equal(before.configuration[0].id);
-      const old = [...before.steps, ...before.configuration].map((part: { readonly id: number }) => part.id);
+      const old = pluck([...before.steps, ...before.configuration], 'id');
       expect(old).not.to.include.members([after.steps[1].id, after.configuration[0].id]);
     });
 
@@ -161,14 +152,11 @@ describe('formulas', () => {
       await change('PUT', path, { name: 'no steps' });
       expect(await versionsOf(before.id)).to.deep.equal([3, 2, 1]);
       const second = await get(`${path}/versions/2`);
-      expect(second.steps.map(({ name }: { readonly name: string }) => name)).to.deep.equal(['one', 'two']);
+      expect(pluck(second.steps, 'name')).to.deep.equal(['one', 'two']);
       expect(second).to.include({ version: 2, userId: service.userId });
       expect(await get(`${path}/versions/3`)).to.deep.include({ steps: [], triggers: [], configuration: [] });
-      expectProblem(
-        await service.call(`${path}/versions/4`),
-        'NOT_FOUND',
-        `There is no version 4 of formula ${before.id}.`,
-      );
+      const message = `There is no version 4 of formula ${before.id}.`;
+      expectProblem(await service.call(`${path}/versions/4`), 'NOT_FOUND', message);
       const page = await service.call(`${path}/versions`, { query: { pageSize: 2 } });
       const nextPage = page.headers.get('elements-next-page-token') ?? '';
       const rest = await service.call(`${path}/versions`, { query: { pageSize: 2, nextPage } });
@@ -218,18 +206,16 @@ describe('formulas', () => {
       const first = await service.call('/formulas', { query: { where, pageSize: 2 } });
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       const second = await service.call('/formulas', { query: { where, pageSize: 2, nextPage } });
-      expect([...idsOf(ok(first)), ...idsOf(ok(second))]).to.deep.equal(listed);
+      expect([...idsOf(bodyOf(first)), ...idsOf(bodyOf(second))]).to.deep.equal(listed);
       expect(first.headers.get('elements-returned-count')).to.equal('2');
       expect(second.headers.get('elements-next-page-token')).to.equal(null);
       expect(first.body[0].steps).to.have.lengthOf(1);
-      const abridged = ok(await service.call('/formulas', { query: { where, abridged: 'true' } }));
+      const abridged = await service.get('/formulas', { query: { where, abridged: 'true' } });
       expect(idsOf(abridged)).to.deep.equal(listed);
       for (const formula of abridged) expect(formula).not.to.have.property('steps');
-      const inactive = ok(await service.call('/formulas', { query: { where: `${where} AND active = FALSE` } }));
+      const inactive = await service.get('/formulas', { query: { where: `${where} AND active = FALSE` } });
       expect(idsOf(inactive)).to.deep.equal([listed[1]]);
-      const own = ok(
-        await service.call('/formulas', { query: { where: `${where} AND accountId = ${service.accountId}` } }),
-      );
+      const own = await service.get('/formulas', { query: { where: `${where} AND accountId = ${service.accountId}` } });
       expect(idsOf(own)).to.deep.equal(listed);
       expectProblem(await service.call('/formulas', { query: { where: "steps = 'x'" } }), 'WHERE_INVALID');
     });
@@ -242,12 +228,12 @@ describe('formulas', () => {
       for (let n = 0; n < 18; n++) ids.push((await create({ name: 'large', steps: large })).id);
       const query = { where: "name = 'large'", pageSize: 100 };
       const first = await service.call('/formulas', { query });
-      expect(ok(first)).to.have.lengthOf.within(14, 17);
+      expect(bodyOf(first)).to.have.lengthOf.within(14, 17);
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       const second = await service.call('/formulas', { query: { ...query, nextPage } });
-      expect([...idsOf(first.body), ...idsOf(ok(second))]).to.deep.equal(ids);
+      expect([...idsOf(first.body), ...idsOf(bodyOf(second))]).to.deep.equal(ids);
       expect(second.headers.get('elements-next-page-token')).to.equal(null);
-      expect(ok(await service.call('/formulas', { query: { ...query, abridged: 'true' } }))).to.have.lengthOf(18);
+      expect(await service.get('/formulas', { query: { ...query, abridged: 'true' } })).to.have.lengthOf(18);
       const more = { name: 'more', type: 'script', properties: { body: `done(); // ${'y'.repeat(60_000)}` } };
       const twice = [more, { ...more, name: 'more too' }];
       expect((await refused({ steps: [...large, ...twice] }))['body.steps']).to.match(
@@ -261,7 +247,7 @@ describe('formulas', () => {
       const middle = await create({ name: 'calls inner', steps: [call(String(inner))] });
       const outer = await create({ name: 'calls middle', steps: [call(middle.id)] });
       const callable = async (id: number) =>
-        idsOf(ok(await service.call('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } })));
+        idsOf(await service.get('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } }));
       expect(await callable(outer.id))
         .to.include.members([...listed, middle.id])
         .and.not.include(outer.id);
@@ -275,11 +261,8 @@ describe('formulas', () => {
       expect(Object.keys(faultsOf(circle))).to.deep.equal(['body.properties.formulaId']);
       const whole = await send('PUT', `/formulas/${inner}`, { name: 'circle', steps: [step('s'), call(outer.id)] });
       expect(Object.keys(faultsOf(whole))).to.deep.equal(['body.steps.1.properties.formulaId']);
-      expectProblem(
-        await send('POST', `/formulas/${inner}/steps`, call(Number(inner))),
-        'REQUEST_INVALID',
-        "The step 'call' calls its own formula.",
-      );
+      const message = "The step 'call' calls its own formula.";
+      expectProblem(await send('POST', `/formulas/${inner}/steps`, call(Number(inner))), 'REQUEST_INVALID', message);
     });
   });
 
@@ -320,11 +303,8 @@ describe('formulas', () => {
 
     it('for two variables of one key', async () => {
       const twice = await send('POST', '/formulas', { name: 'twice', configuration: [{ key: 'a' }, { key: 'a' }] });
-      expectProblem(
-        twice,
-        'CONFLICT',
-        "body.configuration.1.key is 'a', which another variable of the formula has. Choose another key.",
-      );
+      const message = "body.configuration.1.key is 'a', which another variable of the formula has. Choose another key.";
+      expectProblem(twice, 'CONFLICT', message);
       expect(Object.keys(faultsOf(twice))).to.deep.equal(['body.configuration.1.key']);
     });
 
@@ -547,9 +527,7 @@ describe('formulas', () => {
       });
       expect(Object.keys(document.paths)).to.deep.equal(['/documented/sync']);
       const { post } = document.paths['/documented/sync'];
-      expect(post.parameters.map(({ name }: { readonly name: string }) => name)).to.deep.equal([
-        'Elements-Formula-Instance-Id',
-      ]);
+      expect(pluck(post.parameters, 'name')).to.deep.equal(['Elements-Formula-Instance-Id']);
       const plain = await create({ name: 'plain' });
       expectProblem(await service.call(`/formulas/${plain.id}/docs`), 'NOT_FOUND');
     });
@@ -561,13 +539,13 @@ describe('formulas', () => {
       const asSibling = { headers: authorizationOf(tenants.sibling) };
       const asColleague = { headers: authorizationOf(tenants.colleague) };
       const asStranger = { headers: authorizationOf(tenants.stranger) };
-      const ofSibling = ok(await service.call('/formulas', { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+      const ofSibling = bodyOf(
+        await service.call('/formulas', { ...asSibling, method: 'POST', body: { name: 'theirs' } }),
+      );
       expect(ofSibling.accountId).to.equal(tenants.sibling.accountId);
 
       const visible = async (headers: object) =>
-        ok(await service.call('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } })).map(
-          ({ id }: { readonly id: number }) => id,
-        );
+        pluck(await service.get('/formulas', { ...headers, query: { pageSize: 1000, abridged: 'true' } }), 'id');
       expect(await visible(asSibling)).to.include.members([ofDefault.id, ofSibling.id]);
       expect(await visible(asColleague))
         .to.include(ofDefault.id)
@@ -589,15 +567,14 @@ describe('formulas', () => {
       );
       expectProblem(await send('DELETE', `/formulas/${ofSibling.id}`), 'FORBIDDEN');
       const there = { headers: { 'elements-account-id': String(tenants.sibling.accountId) } };
-      ok(await service.call(`/formulas/${ofSibling.id}`, { ...there, method: 'DELETE' }));
+      bodyOf(await service.call(`/formulas/${ofSibling.id}`, { ...there, method: 'DELETE' }));
     });
 
     it('and changed by those with the privileges alone', async () => {
       const user = await createUser(service, { accountId: service.accountId, name: 'plain', role: 'default-user' });
-      const headers = authorizationOf(user);
       const { id } = await create({ name: 'rights' });
-      expect((await service.call(`/formulas/${id}`, { headers })).status).to.equal(200);
-      const asUser = (method: string, path: string, body?: unknown) => service.call(path, { method, body, headers });
+      expect((await user.call(`/formulas/${id}`)).status).to.equal(200);
+      const asUser = (method: string, path: string, body?: unknown) => user.send(method, path, body);
       expectProblem(await asUser('POST', '/formulas', { name: 'no' }), 'FORBIDDEN', /createFormulas/);
       expectProblem(await asUser('PATCH', `/formulas/${id}`, { name: 'no' }), 'FORBIDDEN', /editFormulas/);
       expectProblem(await asUser('POST', `/formulas/${id}/steps`, step('no')), 'FORBIDDEN', /editFormulas/);
@@ -634,12 +611,12 @@ describe('formulas', () => {
       const { id } = await create({ name: 'by token' });
       const authorization = `User ${service.userSecret}, Organization ${service.organizationSecret}, Element ${token}`;
       const headers = { authorization };
-      expect(ok(await service.call(`/formulas/${id}`, { headers })).name).to.equal('by token');
+      expect((await service.get(`/formulas/${id}`, { headers })).name).to.equal('by token');
       const body = { name: 'by token too', triggers: [{ type: 'manual', onSuccess: ['s'] }], steps: [step('s')] };
-      const made = ok(await service.call('/formulas', { method: 'POST', headers, body }));
+      const made = await service.change('POST', '/formulas', body, { headers });
       const path = `/formulas/${made.id}/instances`;
-      ok(await service.call(path, { method: 'POST', headers, body: { name: 'x' } }));
-      expect(ok(await service.call('/formulas/instances', { headers }))).to.have.lengthOf.above(0);
+      await service.change('POST', path, { name: 'x' }, { headers });
+      expect(await service.get('/formulas/instances', { headers })).to.have.lengthOf.above(0);
     });
 
     it('among the usages of a common resource', async () => {

@@ -172,7 +172,7 @@ describe('hostile and clumsy requests', () => {
       '\0',
     ];
     for (const body of bodies) {
-      expectProblem(await service.call('/instances', { method: 'POST', body }), 'REQUEST_INVALID');
+      expectProblem(await service.send('POST', '/instances', body), 'REQUEST_INVALID');
     }
     expect(await countRows(service, 'instance')).to.equal(rows);
   });

@@ -9,6 +9,7 @@ import { isPackable } from '../../src/api/endpoint.ts';
 import { chooseEncoding } from '../../src/http/response.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf } from './support/tenants.ts';
@@ -28,10 +29,7 @@ const TOO_LONG = 300 * 1024;
 
 describe('HTTP', () => {
   const service = useApp({ CORS_ORIGINS: PAGE });
-  let token: string;
-  before(async () => {
-    ({ token } = await service.createInstance('odata', SHOP));
-  });
+  const shop = useInstance(service, 'odata', SHOP);
 
   const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, withToken?: string) =>
     sendRaw(service.app.url, { method, path, headers: { ...authorizationOf(service, withToken), ...headers } });
@@ -56,7 +54,7 @@ describe('HTTP', () => {
       ...['/Products?pageSize=5000', '/Products/1', '/Products/999999', '/hubs/general/Products/1', '/Nothing'],
     ]) {
       it(`answers the headers of GET and nothing else: ${path}`, async () => {
-        const withToken = path === '/elements' ? undefined : token;
+        const withToken = path === '/elements' ? undefined : shop.token;
         const [head, whole] = [
           await send('HEAD', BASE + path, {}, withToken),
           await send('GET', BASE + path, {}, withToken),
@@ -95,7 +93,7 @@ describe('HTTP', () => {
         ...[`${BASE}/Products?pageSize=30`, `${BASE}/Products?pageSize=5000`],
       ]) {
         it(`makes less of what is large by ${encoding}: ${path}`, async () => {
-          const withToken = path.startsWith(BASE) ? token : undefined;
+          const withToken = path.startsWith(BASE) ? shop.token : undefined;
           const plain = await get(path, {}, withToken);
           const packed = await get(path, { 'accept-encoding': encoding }, withToken);
           expect(packed.headers['content-encoding']).to.equal(encoding);
@@ -109,7 +107,7 @@ describe('HTTP', () => {
     }
 
     it('leaves what is small as it is', async () => {
-      const { headers } = await get(`${BASE}/Products?pageSize=1&fields=Id`, { 'accept-encoding': 'gzip' }, token);
+      const { headers } = await get(`${BASE}/Products?pageSize=1&fields=Id`, { 'accept-encoding': 'gzip' }, shop.token);
       expect(headers).not.to.have.property('content-encoding');
     });
 
@@ -164,7 +162,7 @@ describe('HTTP', () => {
 
   it('lets nothing below the base path be stored', async () => {
     for (const path of ['/elements', '/instances', '/Products/1', '/Nothing', '/instances/0x1']) {
-      expect((await send('GET', BASE + path, {}, token)).headers.get('cache-control'), path).to.equal('no-store');
+      expect((await send('GET', BASE + path, {}, shop.token)).headers.get('cache-control'), path).to.equal('no-store');
     }
     const refused = await sendRaw(service.app.url, { path: `${BASE}/instances` });
     expect(refused.headers.get('cache-control')).to.equal('no-store');

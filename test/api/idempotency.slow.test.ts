@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createIdempotencyStore } from '../../src/accounts/idempotency/store.ts';
 import { type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
-import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { hang, json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -19,17 +19,15 @@ const connectors = OUTSIDE_CONNECTORS;
 
 describe('Idempotency-Key', () => {
   const service = useApp({ CONNECTORS_PATH: connectors });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   const tenants = useTenants(service);
   let token: string;
   let keys = 0;
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'a-key' };
     token = (await service.createInstance('impatient', configuration)).token;
   });
-  after(() => provider.close());
 
   const newKey = () => `key-${++keys}`;
   const post = (key: string, call: ApiCall = {}) =>
@@ -66,8 +64,8 @@ describe('Idempotency-Key', () => {
     const before = created();
     await post(newKey());
     await post(newKey());
-    await service.call('/items', { method: 'POST', body: { name: 'one' }, token });
-    await service.call('/items', { method: 'POST', body: { name: 'one' }, token });
+    await service.send('POST', '/items', { name: 'one' }, { token });
+    await service.send('POST', '/items', { name: 'one' }, { token });
     expect(created() - before).to.equal(4);
   });
 
@@ -97,12 +95,12 @@ describe('Idempotency-Key', () => {
     ] as const) {
       expectProblem(await post(key, call), 'CONFLICT', OTHER_REQUEST);
     }
-    const inHub = await service.call('/hubs/general/items', {
-      method: 'POST',
-      body: { name: 'one' },
-      token,
-      headers: { 'idempotency-key': key },
-    });
+    const inHub = await service.send(
+      'POST',
+      '/hubs/general/items',
+      { name: 'one' },
+      { token, headers: { 'idempotency-key': key } },
+    );
     expectProblem(inHub, 'CONFLICT', OTHER_REQUEST);
     expect(created() - before).to.equal(0);
   });

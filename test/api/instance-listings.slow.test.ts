@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp, useSharedApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
@@ -26,13 +26,12 @@ describe('listing instances', () => {
   before(async () => {
     for (const { name, tags } of MADE) await service.createInstance('odata', SHOP, { name, tags });
     const body = { element: { key: 'odata' }, name: 'Alpha of another', tags: ['payroll'], configuration: SHOP };
-    const headers = authorizationOf(tenants.stranger);
-    await service.call('/instances', { method: 'POST', body, headers });
+    await tenants.stranger.send('POST', '/instances', body);
   });
 
   const list = (query: Readonly<Record<string, string | number | readonly string[]>> = {}) =>
     service.call('/instances', { query });
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   it('shows all of the account, oldest first, with how many they are', async () => {
     const response = await list();
@@ -44,7 +43,7 @@ describe('listing instances', () => {
 
   it('shows each as it is got', async () => {
     for (const record of (await list()).body) {
-      expect((await service.call(`/instances/${record.id}`)).body).to.deep.equal(record);
+      expect(await service.get(`/instances/${record.id}`)).to.deep.equal(record);
     }
   });
 
@@ -80,7 +79,7 @@ describe('listing instances', () => {
     });
 
     it('takes an empty one as absent', async () => {
-      expect((await service.call('/instances?tags[]=')).body).to.deep.equal((await service.call('/instances')).body);
+      expect(await service.get('/instances?tags[]=')).to.deep.equal(await service.get('/instances'));
       expect(namesOf(await service.call('/instances?tags[]=&tags[]=payroll&tags[]=emea'))).to.deep.equal([
         'Alpha',
         'ALPHABET',
@@ -139,7 +138,7 @@ describe('listing instances', () => {
       expect(namesOf(first)).to.deep.equal(['Alpha']);
       const url = /^<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
       const next = await fetch(url, { headers: authorizationOf(service) });
-      expect(JSON.parse(await next.text()).map(({ name }: Made) => name)).to.deep.equal(['ALPHABET']);
+      expect(pluck(JSON.parse(await next.text()), 'name')).to.deep.equal(['ALPHABET']);
       expect(next.headers.has('link')).to.equal(false);
     });
 
@@ -148,7 +147,7 @@ describe('listing instances', () => {
       const extra = await service.createInstance('odata', SHOP, { name: 'extra' });
       const nextPage = first.headers.get('elements-next-page-token') ?? '';
       expect(namesOf(await list({ pageSize: 3, nextPage }))).to.deep.equal(MADE.slice(3, 6).map(({ name }) => name));
-      await service.call(`/instances/${extra.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${extra.id}`);
     });
 
     const NOT_OURS =
@@ -158,8 +157,7 @@ describe('listing instances', () => {
       const nextPage = (await list({ pageSize: 2 })).headers.get('elements-next-page-token') ?? '';
       expectProblem(await list({ nextPage, searchText: 'alpha' }), 'REQUEST_INVALID', NOT_OURS);
       expectProblem(await list({ nextPage, 'tags[]': 'emea' }), 'REQUEST_INVALID', NOT_OURS);
-      const headers = authorizationOf(tenants.stranger);
-      const others = await service.call('/instances', { query: { nextPage }, headers });
+      const others = await tenants.stranger.call('/instances', { query: { nextPage } });
       expectProblem(others, 'REQUEST_INVALID', NOT_OURS);
 
       const { token } = (await list({ pageSize: 1 })).body[0];
@@ -213,14 +211,14 @@ describe('listing instances', () => {
       const own = await service.call('/accounts/instances', { headers });
       const owners = new Set(own.body.map(({ user }: { user: { id: number } }) => user.id));
       expect(owners).to.have.property('size', 2);
-      const record = (await service.call(`/instances/${id}`)).body;
+      const record = await service.get(`/instances/${id}`);
       expect(record.user).to.deep.include({ emailAddress: 'colleague@example.com', firstName: '', lastName: '' });
-      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${id}`);
     });
 
     async function createAs(headers: Readonly<Record<string, string>>) {
       const body = { element: { key: 'bamboohr' }, name: 'Of a colleague', configuration: BAMBOOHR };
-      return (await service.call('/instances', { method: 'POST', body, headers })).body;
+      return await service.change('POST', '/instances', body, { headers });
     }
 
     it('takes neither tags nor a text to search for', async () => {
@@ -235,10 +233,10 @@ describe('listing instances', () => {
   it('shows no secret anywhere', async () => {
     const { id } = await service.createInstance('odata', PRIVATE_SHOP, { name: 'with a secret' });
     for (const path of ['/instances', '/accounts/instances', '/elements', '/elements/odata']) {
-      const { body } = await service.call(path);
+      const body = await service.get(path);
       expect(JSON.stringify(body)).not.to.include(PRIVATE_SHOP.password);
     }
-    await service.call(`/instances/${id}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${id}`);
   });
 });
 
@@ -250,7 +248,7 @@ describe('listing the instances of an account', () => {
     for (const name of NAMES) await service.createInstance('odata', SHOP, { name });
   });
 
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   const list = (path: string, call: ApiCall = {}) =>
     service.call(path.replace('{own}', String(service.accountId)), call);
@@ -294,15 +292,15 @@ describe('the last calls of instances', () => {
     const zebra = await service.createInstance('odata', SHOP, { name: 'zebra' });
     const body = { element: { key: 'bamboohr' }, name: 'Apple', configuration: BAMBOOHR };
     const headers = authorizationOf(colleague);
-    const { body: apple } = await service.call('/instances', { method: 'POST', body, headers });
+    const apple = await service.change('POST', '/instances', body, { headers });
     const mango = await service.createInstance('odata', SHOP, { name: 'mango' });
     ids = { zebra: zebra.id, Apple: apple.id, mango: mango.id };
     tokens = { zebra: zebra.token, Apple: apple.token, mango: mango.token };
   });
 
-  const get = async (id: number) => (await service.call(`/instances/${id}`)).body;
+  const get = async (id: number) => await service.get(`/instances/${id}`);
   const namesBy = async (orderBy: string, more = {}) =>
-    (await service.call('/instances', { query: { orderBy, ...more } })).body.map(({ name }: Made) => name);
+    pluck(await service.get('/instances', { query: { orderBy, ...more } }), 'name');
 
   /** Until it is recorded. */
   async function callOn(name: keyof typeof ids, path: string) {
@@ -327,7 +325,7 @@ describe('the last calls of instances', () => {
     const after = await get(ids.zebra);
     expect(after.lastError).to.deep.equal(lastError);
     expect(Date.parse(after.lastCallDate)).to.be.above(Date.parse(lastCallDate));
-    const { body: listed } = await service.call('/instances');
+    const listed = await service.get('/instances');
     expect(listed.find(({ id }: { readonly id: number }) => id === ids.zebra)).to.deep.equal(after);
     await callOn('Apple', '/employees?pageSize=1');
     expect(await get(ids.Apple)).to.not.have.property('lastError');
@@ -336,8 +334,8 @@ describe('the last calls of instances', () => {
   });
 
   it('may stand in the body of a PUT, as they were read', async () => {
-    const { body: read } = await service.call(`/instances/${ids.zebra}`);
-    const { status } = await service.call(`/instances/${ids.zebra}`, { method: 'PUT', body: read });
+    const read = await service.get(`/instances/${ids.zebra}`);
+    const { status } = await service.send('PUT', `/instances/${ids.zebra}`, read);
     expect(status).to.equal(200);
   });
 
@@ -353,13 +351,13 @@ describe('the last calls of instances', () => {
   };
   for (const [orderBy, names] of Object.entries(ORDERS))
     it(`order the list, as the other columns do: ${orderBy}, in pages as well`, async () => {
-      await service.call(`/instances/${ids.mango}/enabled`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${ids.mango}/enabled`);
       expect(await namesBy(orderBy)).to.deep.equal(names);
       const found: string[] = [];
       let nextPage: string | undefined;
       do {
         const { body, headers } = await service.call('/instances', { query: { orderBy, pageSize: 1, nextPage } });
-        found.push(...body.map(({ name }: Made) => name));
+        found.push(...pluck(body, 'name'));
         nextPage = headers.get('elements-next-page-token') ?? undefined;
       } while (nextPage !== undefined);
       expect(found).to.deep.equal(names);
@@ -380,7 +378,7 @@ describe('the last calls of instances', () => {
   });
 
   it('go with their instance', async () => {
-    await service.call(`/instances/${ids.zebra}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${ids.zebra}`);
     expect(await countRows(service, 'instance_call')).to.equal(1);
   });
 });

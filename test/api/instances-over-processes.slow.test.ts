@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type TestApp, useAnotherProcess, useApp } from '../support/app.ts';
+import { bodyOf, type TestApp, useAnotherProcess, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 
@@ -10,11 +10,6 @@ describe('an instance that changes on one process', function overProcesses() {
   const one = useApp();
   const other = useAnotherProcess(one);
 
-  function ok({ status, body }: ApiAnswer): ApiAnswer['body'] {
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
-  }
-
   it('sends events by its new settings from the next request on, on the other process', async () => {
     const configuration = { ...SHOP, 'event.notification.callback.url': 'http://127.0.0.1:9/events' };
     const { id } = await one.createInstance('odata', configuration);
@@ -22,9 +17,9 @@ describe('an instance that changes on one process', function overProcesses() {
       const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
       for (const isOn of [true, false]) {
         const body = { 'event.notification.enabled': isOn };
-        ok(await writer.call(`/instances/${id}/configuration`, { method: 'PATCH', body }));
-        const sent = await reader.call('/events/test', { method: 'POST', body: { instanceId: id } });
-        if (isOn) ok(sent);
+        await writer.change('PATCH', `/instances/${id}/configuration`, body);
+        const sent = await reader.send('POST', '/events/test', { instanceId: id });
+        if (isOn) bodyOf(sent);
         else expectProblem(sent, 'CONFLICT', /^Events are off/);
       }
     }
@@ -33,15 +28,15 @@ describe('an instance that changes on one process', function overProcesses() {
   it('sends events of the types that its subscription wants, on the other process', async () => {
     const on = { 'event.notification.enabled': true, 'event.notification.callback.url': 'http://127.0.0.1:9/types' };
     const { id } = await one.createInstance('odata', { ...SHOP, ...on });
-    const send = (service: TestApp) => service.call('/events/test', { method: 'POST', body: { instanceId: id } });
-    const { subscriptionId } = ok(await send(one));
+    const send = (service: TestApp) => service.send('POST', '/events/test', { instanceId: id });
+    const { subscriptionId } = bodyOf(await send(one));
     const subscription = `/notifications/subscriptions/${subscriptionId}`;
     for (let round = 0; round < ROUNDS; round++) {
       const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
-      ok(await writer.call(subscription, { method: 'PATCH', body: { eventTypes: ['things.created'] } }));
+      await writer.change('PATCH', subscription, { eventTypes: ['things.created'] });
       expectProblem(await send(reader), 'CONFLICT', /does not receive events of the type/);
-      ok(await writer.call(subscription, { method: 'PATCH', body: { eventTypes: ['*'] } }));
-      expect(ok(await send(reader)).subscriptionId).to.equal(subscriptionId);
+      await writer.change('PATCH', subscription, { eventTypes: ['*'] });
+      expect(bodyOf(await send(reader)).subscriptionId).to.equal(subscriptionId);
     }
   });
 
@@ -49,12 +44,12 @@ describe('an instance that changes on one process', function overProcesses() {
     for (let round = 0; round < ROUNDS; round++) {
       const { id, token } = await one.createInstance('odata', SHOP);
       const read = () => other.call('/Products', { token, query: { pageSize: 1 } });
-      ok(await read());
-      ok(await one.call(`/instances/${id}/enabled`, { method: 'DELETE' }));
+      bodyOf(await read());
+      await one.change('DELETE', `/instances/${id}/enabled`);
       expectProblem(await read(), 'FORBIDDEN', /is disabled/);
-      ok(await one.call(`/instances/${id}/enabled`, { method: 'PUT' }));
-      ok(await read());
-      ok(await one.call(`/instances/${id}`, { method: 'DELETE' }));
+      await one.change('PUT', `/instances/${id}/enabled`);
+      bodyOf(await read());
+      await one.change('DELETE', `/instances/${id}`);
       expectProblem(await read(), 'UNAUTHENTICATED');
     }
   });

@@ -17,29 +17,29 @@ describe('the life of an instance', () => {
   const service = useSharedApp();
 
   const createShop = () => service.createInstance('odata', PRIVATE_SHOP, { name: 'Shop', tags: ['one', 'two'] });
-  const get = async (id: number) => (await service.call(`/instances/${id}`)).body;
+  const get = async (id: number) => await service.get(`/instances/${id}`);
   const canRead = async (token: string) => (await service.call('/Products?pageSize=1', { token })).status === 200;
 
   describe('PATCH', () => {
     it('changes the name and leaves the rest', async () => {
       const { id, token } = await createShop();
-      const { body } = await service.call(`/instances/${id}`, { method: 'PATCH', body: { name: '  Market ' } });
+      const body = await service.change('PATCH', `/instances/${id}`, { name: '  Market ' });
       expect(body).to.deep.include({ id, token, name: 'Market', tags: ['one', 'two'], configuration: MASKED_SHOP });
       expect(await get(id)).to.deep.equal(body);
     });
 
     it('replaces all tags', async () => {
       const { id } = await createShop();
-      const { body } = await service.call(`/instances/${id}`, { method: 'PATCH', body: { tags: ['three'] } });
+      const body = await service.change('PATCH', `/instances/${id}`, { tags: ['three'] });
       expect(body).to.deep.include({ name: 'Shop', tags: ['three'] });
-      await service.call(`/instances/${id}`, { method: 'PATCH', body: { tags: [] } });
+      await service.send('PATCH', `/instances/${id}`, { tags: [] });
       expect((await get(id)).tags).to.deep.equal([]);
     });
 
     it('keeps a secret that comes back masked', async () => {
       const { id, token } = await createShop();
       const body = { configuration: { ...MASKED_SHOP, username: 'demo' } };
-      const response = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      const response = await service.send('PATCH', `/instances/${id}`, body);
       expect(response.body.configuration).to.deep.equal(MASKED_SHOP);
       expect(await canRead(token)).to.equal(true);
     });
@@ -47,7 +47,7 @@ describe('the life of an instance', () => {
     it('changes single settings and keeps the others', async () => {
       const { id, token } = await createShop();
       const body = { configuration: { 'text.binary': true } };
-      const response = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      const response = await service.send('PATCH', `/instances/${id}`, body);
       expect(response.body.configuration).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);
     });
@@ -68,13 +68,13 @@ describe('the life of an instance', () => {
 
     it('needs something to change, and refuses what it does not know', async () => {
       const { id } = await createShop();
-      const empty = await service.call(`/instances/${id}`, { method: 'PATCH', body: {} });
+      const empty = await service.send('PATCH', `/instances/${id}`, {});
       expectProblem(empty, 'REQUEST_INVALID', 'body must NOT have fewer than 1 properties.');
       const body = { element: { key: 'bamboohr' }, token: 'mine', valid: false, id: id + 1, configuration: {} };
-      const unknown = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      const unknown = await service.send('PATCH', `/instances/${id}`, body);
       expectProblem(unknown, 'REQUEST_INVALID');
       expect(Object.keys(faultsOf(unknown))).to.deep.equal(['body.element', 'body.token', 'body.valid', 'body.id']);
-      const wrong = await service.call(`/instances/${id}`, { method: 'PATCH', body: { name: ' ', tags: 'x' } });
+      const wrong = await service.send('PATCH', `/instances/${id}`, { name: ' ', tags: 'x' });
       expect(Object.keys(faultsOf(wrong))).to.have.members(['body.name', 'body.tags']);
     });
   });
@@ -83,7 +83,7 @@ describe('the life of an instance', () => {
     it('empties what is left out, and keeps id, token and element', async () => {
       const { id, token, createdDate } = await createShop();
       const body = { name: 'Public', configuration: SHOP };
-      const response = await service.call(`/instances/${id}`, { method: 'PUT', body });
+      const response = await service.send('PUT', `/instances/${id}`, body);
       expect(response.body).to.deep.include({ id, token, createdDate, name: 'Public', tags: [], elementId: 1001 });
       expect(response.body.configuration).to.deep.equal({
         ...SHOP,
@@ -97,13 +97,13 @@ describe('the life of an instance', () => {
     it('keeps a secret that comes back masked', async () => {
       const { id, token } = await createShop();
       const body = { name: 'Shop', configuration: MASKED_SHOP, element: { key: 'odata' } };
-      expect((await service.call(`/instances/${id}`, { method: 'PUT', body })).status).to.equal(200);
+      expect((await service.send('PUT', `/instances/${id}`, body)).status).to.equal(200);
       expect(await canRead(token)).to.equal(true);
     });
 
     it('needs name and configuration', async () => {
       const { id } = await createShop();
-      const response = await service.call(`/instances/${id}`, { method: 'PUT', body: { tags: [] } });
+      const response = await service.send('PUT', `/instances/${id}`, { tags: [] });
       expect(faultsOf(response)).to.deep.equal({ 'body.name': 'is missing', 'body.configuration': 'is missing' });
     });
 
@@ -111,14 +111,14 @@ describe('the life of an instance', () => {
       const { id } = await createShop();
       const body = { name: 'Shop', configuration: BAMBOOHR, element: { key: 'bamboohr' } };
       const message = `Instance ${id} belongs to the element 'odata'. Create a new instance for another element.`;
-      expectProblem(await service.call(`/instances/${id}`, { method: 'PUT', body }), 'REQUEST_INVALID', message);
+      expectProblem(await service.send('PUT', `/instances/${id}`, body), 'REQUEST_INVALID', message);
     });
 
     it('changes nothing when the provider refuses the credentials', async () => {
       const { id, token } = await createShop();
       const before = await get(id);
       const body = { name: 'New', configuration: { ...PRIVATE_SHOP, username: 'nobody' } };
-      const response = await service.call(`/instances/${id}`, { method: 'PUT', body });
+      const response = await service.send('PUT', `/instances/${id}`, body);
       expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID');
       expect(withoutLastCall(await get(id))).to.deep.equal(withoutLastCall(before));
       expect(await canRead(token)).to.equal(true);
@@ -128,23 +128,20 @@ describe('the life of an instance', () => {
   describe('its configuration', () => {
     it('is shown with its secrets masked', async () => {
       const { id } = await createShop();
-      expect((await service.call(`/instances/${id}/configuration`)).body).to.deep.equal(MASKED_SHOP);
+      expect(await service.get(`/instances/${id}/configuration`)).to.deep.equal(MASKED_SHOP);
     });
 
     it('changes by PATCH, after the provider has taken it', async () => {
       const { id, token } = await createShop();
       const path = `/instances/${id}/configuration`;
-      const changed = await service.call(path, {
-        method: 'PATCH',
-        body: { 'text.binary': 'true', password: '********' },
-      });
+      const changed = await service.send('PATCH', path, { 'text.binary': 'true', password: '********' });
       expect(changed.body).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
-      const refused = await service.call(path, { method: 'PATCH', body: { username: 'nobody' } });
+      const refused = await service.send('PATCH', path, { username: 'nobody' });
       expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID');
-      const unknown = await service.call(path, { method: 'PATCH', body: { pasword: 'confidential' } });
+      const unknown = await service.send('PATCH', path, { pasword: 'confidential' });
       const message = "The configuration of OData: Unknown configuration key 'pasword'. Did you mean 'password'?";
       expectProblem(unknown, 'REQUEST_INVALID', message);
-      expect((await service.call(path)).body).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
+      expect(await service.get(path)).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);
     });
 
@@ -152,14 +149,14 @@ describe('the life of an instance', () => {
       const { id } = await createShop();
       const path = `/instances/${id}/configuration`;
       const body = { 'base.url': SHOP['base.url'], username: null, password: null };
-      const response = await service.call(path, { method: 'PATCH', body });
+      const response = await service.send('PATCH', path, body);
       expect(response.body).to.deep.equal({
         ...SHOP,
         'text.binary': false,
         'filter.local': false,
         'odata.enum': 'service',
       });
-      const needed = await service.call(path, { method: 'PATCH', body: { 'base.url': null } });
+      const needed = await service.send('PATCH', path, { 'base.url': null });
       expect(Object.keys(faultsOf(needed))).to.deep.equal(['body.base.url']);
     });
   });
@@ -168,13 +165,12 @@ describe('the life of an instance', () => {
     it('by PUT and DELETE of `enabled`, as often as you like', async () => {
       const { id, token } = await createShop();
       for (let times = 0; times < 2; times++) {
-        const disabled = await service.call(`/instances/${id}/enabled`, { method: 'DELETE' });
-        expect(disabled).to.deep.include({ status: 200, body: { id } });
+        expect(await service.send('DELETE', `/instances/${id}/enabled`)).to.deep.include({ status: 200, body: { id } });
       }
       expect((await get(id)).disabled).to.equal(true);
       expectProblem(await service.call('/Products', { token }), 'FORBIDDEN');
       for (let times = 0; times < 2; times++) {
-        const enabled = await service.call(`/instances/${id}/enabled`, { method: 'PUT' });
+        const enabled = await service.send('PUT', `/instances/${id}/enabled`);
         expect(enabled.body).to.include({ id, disabled: false });
       }
       expect(await canRead(token)).to.equal(true);
@@ -182,8 +178,8 @@ describe('the life of an instance', () => {
 
     it('is not what re-authentication changes', async () => {
       const { id } = await createShop();
-      await service.call(`/instances/${id}/enabled`, { method: 'DELETE' });
-      await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: PRIVATE_SHOP } });
+      await service.send('DELETE', `/instances/${id}/enabled`);
+      await service.send('PATCH', `/instances/${id}`, { configuration: PRIVATE_SHOP });
       expect((await get(id)).disabled).to.equal(true);
     });
   });
@@ -197,10 +193,10 @@ describe('the life of an instance', () => {
 
     it('changes and is replaced', async () => {
       const { id, token } = await createShop();
-      const patched = await service.call('/instances', { method: 'PATCH', body: { name: 'Patched' }, token });
+      const patched = await service.send('PATCH', '/instances', { name: 'Patched' }, { token });
       expect(patched.body).to.include({ id, name: 'Patched' });
       const body = { name: 'Replaced', configuration: SHOP };
-      const replaced = await service.call('/instances', { method: 'PUT', body, token });
+      const replaced = await service.send('PUT', '/instances', body, { token });
       expect(replaced.body).to.deep.include({ id, name: 'Replaced', tags: [] });
       expect(withoutLastCall(await get(id))).to.deep.equal(withoutLastCall(replaced.body));
     });
@@ -217,8 +213,7 @@ describe('the life of an instance', () => {
     it('ends it at once: there is no instance and the token is refused', async () => {
       const { id, token } = await createShop();
       expect(await canRead(token)).to.equal(true);
-      const response = await service.call(`/instances/${id}`, { method: 'DELETE' });
-      expect(response).to.deep.include({ status: 200, body: { id } });
+      expect(await service.send('DELETE', `/instances/${id}`)).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call('/Products', { token }), 'UNAUTHENTICATED');
       for (const [method, end] of [
         ['GET', ''],
@@ -226,14 +221,14 @@ describe('the life of an instance', () => {
         ['GET', '/configuration'],
         ['PUT', '/enabled'],
       ] as const) {
-        const gone = await service.call(`/instances/${id}${end}`, { method });
+        const gone = await service.send(method, `/instances/${id}${end}`);
         expectProblem(gone, 'NOT_FOUND', `There is no instance ${id}.`);
       }
     });
 
     it('of one instance by many callers is done once', async () => {
       const { id } = await createShop();
-      const calls = Array.from({ length: 5 }, () => service.call(`/instances/${id}`, { method: 'DELETE' }));
+      const calls = Array.from({ length: 5 }, () => service.send('DELETE', `/instances/${id}`));
       const statuses = (await Promise.all(calls)).map(({ status }) => status);
       expect(statuses.sort()).to.deep.equal([200, 404, 404, 404, 404]);
     });
@@ -257,19 +252,19 @@ describe('an instance, in a second process on the same database', () => {
 
   it('is known as soon as it is created', async () => {
     const { id, token } = await createKnownToBoth();
-    expect((await second.call('/instances', { token })).body.id).to.equal(id);
+    expect((await second.get('/instances', { token })).id).to.equal(id);
   });
 
   it('is refused there when it is deleted here', async () => {
     const { id, token } = await createKnownToBoth();
-    expect((await first.call(`/instances/${id}`, { method: 'DELETE' })).body).to.deep.equal({ id });
+    expect(await first.change('DELETE', `/instances/${id}`)).to.deep.equal({ id });
     await until(async () => (await second.call('/Products?pageSize=1', { token })).status === 401);
   });
 
   it('is disabled and enabled there when it is here', async () => {
     const { id, token } = await createKnownToBoth();
     const setEnabled = async (method: 'PUT' | 'DELETE') =>
-      (await first.call(`/instances/${id}/enabled`, { method })).status;
+      (await first.send(method, `/instances/${id}/enabled`)).status;
     expect(await setEnabled('DELETE')).to.equal(200);
     await until(async () => (await second.call('/Products?pageSize=1', { token })).status === 403);
     expect(await setEnabled('PUT')).to.equal(200);
@@ -284,7 +279,7 @@ describe('an instance, in a second process on the same database', () => {
     };
     expect(await answeredBy()).to.equal('partial');
     const body = { 'text.binary': true };
-    expect((await first.call(`/instances/${id}/configuration`, { method: 'PATCH', body })).status).to.equal(200);
+    expect((await first.send('PATCH', `/instances/${id}/configuration`, body)).status).to.equal(200);
     await until(async () => (await answeredBy()) === 'full');
   });
 

@@ -20,7 +20,7 @@ describe('an invitation', () => {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
   const invite = async (body: object = {}, headers = {}) => {
-    const response = await service.call(PATH, { method: 'POST', body: { email: nextEmail(), ...body }, headers });
+    const response = await service.send('POST', PATH, { email: nextEmail(), ...body }, { headers });
     expect(response.status, JSON.stringify(response.body)).to.equal(200);
     const { url, ...shown } = response.body;
     return { url, shown, token: url.slice(url.lastIndexOf('#') + 1) };
@@ -32,7 +32,7 @@ describe('an invitation', () => {
       { token, firstName: 'Grace', lastName: 'Hopper', password: PASSWORD, ...more },
       by,
     );
-  const list = async (headers = {}) => (await service.call(`${PATH}?pageSize=2000`, { headers })).body;
+  const list = async (headers = {}) => await service.get(`${PATH}?pageSize=2000`, { headers });
 
   it('is a link to the console, answered once, whose key no server is sent', async () => {
     const email = nextEmail();
@@ -66,7 +66,7 @@ describe('an invitation', () => {
     const { status, body } = await accept(token);
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(body).to.deep.include({ organizationId: 1, email });
-    const user = (await service.call(`/users/${body.userId}`)).body;
+    const user = await service.get(`/users/${body.userId}`);
     expect(user).to.include({ email, firstName: 'Grace', lastName: 'Hopper', active: true, accountId: 1 });
     expect(user.roles).to.deep.equal(['default-user']);
     const session = await browse('/console/session', { email, password: PASSWORD });
@@ -86,8 +86,7 @@ describe('an invitation', () => {
       for (const response of answers) if (response.status !== 200) expectProblem(response, 'NOT_FOUND', GONE);
       expectProblem(await accept(token), 'NOT_FOUND', GONE);
       expectProblem(await show(token), 'NOT_FOUND', GONE);
-      const { body } = await service.call(`/users?${new URLSearchParams({ where: `email = '${email}'` })}`);
-      expect(body).to.have.length(1);
+      expect(await service.get(`/users?${new URLSearchParams({ where: `email = '${email}'` })}`)).to.have.length(1);
     } finally {
       await other.stop();
     }
@@ -103,15 +102,11 @@ describe('an invitation', () => {
 
   it('is revoked, once', async () => {
     const { token, shown } = await invite();
-    const revoke = () => service.call(`${PATH}/${shown.id}`, { method: 'DELETE' });
+    const revoke = () => service.send('DELETE', `${PATH}/${shown.id}`);
     expect((await revoke()).body).to.deep.include({ ...shown, status: 'revoked' });
     expectProblem(await revoke(), 'CONFLICT', `Invitation ${shown.id} was accepted, revoked, or has expired.`);
     expectProblem(await accept(token), 'NOT_FOUND', GONE);
-    expectProblem(
-      await service.call(`${PATH}/987654`, { method: 'DELETE' }),
-      'NOT_FOUND',
-      'There is no invitation 987654.',
-    );
+    expectProblem(await service.send('DELETE', `${PATH}/987654`), 'NOT_FOUND', 'There is no invitation 987654.');
   });
 
   it('expires', async () => {
@@ -125,29 +120,21 @@ describe('an invitation', () => {
     expectProblem(await show(token), 'NOT_FOUND', GONE);
     expectProblem(await accept(token), 'NOT_FOUND', GONE);
     const where = new URLSearchParams({ where: `status = 'expired' AND id = ${shown.id}` });
-    expect((await service.call(`${PATH}?${where}`)).body[0]).to.include({ id: shown.id, status: 'expired' });
-    expectProblem(
-      await service.call(PATH, { method: 'POST', body: { email: nextEmail(), expiresIn: 299 } }),
-      'REQUEST_INVALID',
-    );
+    expect((await service.get(`${PATH}?${where}`))[0]).to.include({ id: shown.id, status: 'expired' });
+    expectProblem(await service.send('POST', PATH, { email: nextEmail(), expiresIn: 299 }), 'REQUEST_INVALID');
   });
 
   it('lets nobody in whom its maker could not add, then and now', async () => {
-    const colleague = authorizationOf(tenants.colleague);
-    const above = await service.call(PATH, {
-      method: 'POST',
-      body: { email: nextEmail(), roles: ['org-admin'] },
-      headers: colleague,
-    });
+    const above = await tenants.colleague.send('POST', PATH, { email: nextEmail(), roles: ['org-admin'] });
     expectProblem(above, 'FORBIDDEN');
     const maker = await createUser(service, { accountId: 1, name: 'maker', role: 'admin' });
     const [first, second] = [await invite({}, authorizationOf(maker)), await invite({}, authorizationOf(maker))];
-    await service.call(`/users/${maker.id}/roles/default-user`, { method: 'PUT' });
-    await service.call(`/users/${maker.id}/roles/admin`, { method: 'DELETE' });
+    await service.send('PUT', `/users/${maker.id}/roles/default-user`);
+    await service.send('DELETE', `/users/${maker.id}/roles/admin`);
     expectProblem(await accept(first.token), 'NOT_FOUND', GONE);
-    await service.call(`/users/${maker.id}/roles/admin`, { method: 'PUT' });
+    await service.send('PUT', `/users/${maker.id}/roles/admin`);
     expect((await accept(first.token)).status).to.equal(200);
-    await service.call(`/users/${maker.id}`, { method: 'PATCH', body: { active: false } });
+    await service.send('PATCH', `/users/${maker.id}`, { active: false });
     expectProblem(await show(second.token), 'NOT_FOUND', GONE);
   });
 
@@ -167,20 +154,14 @@ describe('an invitation', () => {
   });
 
   it('is not made for who is a user already, nor for what is no e-mail address', async () => {
-    const taken = await service.call(PATH, { method: 'POST', body: { email: 'ADMIN@localhost' } });
+    const taken = await service.send('POST', PATH, { email: 'ADMIN@localhost' });
     expectProblem(taken, 'CONFLICT', 'A user with the e-mail ADMIN@localhost already exists in the organization.');
-    expectProblem(await service.call(PATH, { method: 'POST', body: { email: 'nobody' } }), 'REQUEST_INVALID');
+    expectProblem(await service.send('POST', PATH, { email: 'nobody' }), 'REQUEST_INVALID');
     const { token, shown } = await invite();
-    await service.call('/users', { method: 'GET' });
-    await service.call('/organizations/users', {
-      method: 'POST',
-      body: { email: shown.email, firstName: 'A', lastName: 'B' },
-    });
-    expectProblem(
-      await accept(token),
-      'CONFLICT',
-      `A user with the e-mail ${shown.email} already exists in the organization.`,
-    );
+    await service.send('GET', '/users');
+    await service.send('POST', '/organizations/users', { email: shown.email, firstName: 'A', lastName: 'B' });
+    const message = `A user with the e-mail ${shown.email} already exists in the organization.`;
+    expectProblem(await accept(token), 'CONFLICT', message);
   });
 
   it('is one of 500 that are open, in an account', async () => {
@@ -191,7 +172,7 @@ describe('an invitation', () => {
         [tenants.colleague.accountId],
       ),
     );
-    const full = await service.call(PATH, { method: 'POST', body: { email: nextEmail() } });
+    const full = await service.send('POST', PATH, { email: nextEmail() });
     expectProblem(full, 'CONFLICT', /^The account has 500 open invitations, the maximum\./);
     await withDatabase(service, (knex) => knex('user_invitation').where({ email_address: 'x@example.com' }).delete());
   });

@@ -22,7 +22,7 @@ describe('members of one thing that several requests change at the same time', (
   const service = useSharedApp();
   let count = 0;
 
-  const call = (method: string, path: string, body?: object) => service.call(path, { method, body });
+  const call = (method: string, path: string, body?: object) => service.send(method, path, body);
   /** @returns the path of what was made */
   async function add(path: string, body: object): Promise<string> {
     count += 1;
@@ -80,7 +80,7 @@ describe('members of one thing that several requests change at the same time', (
         for (const { status, body } of answers) expect(status, JSON.stringify(body)).to.be.oneOf([200, 409]);
         const accepted = changes.filter((_, index) => answers[index]?.status === 200);
         expect(accepted).to.have.length.at.least(1);
-        const { body } = await service.call(path);
+        const body = await service.get(path);
         for (const [member, value] of accepted.flatMap(Object.entries)) {
           const isGroup = typeof value === 'object' && !Array.isArray(value);
           if (isGroup) expect(body[member], member).to.include(value);

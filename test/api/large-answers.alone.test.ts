@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
@@ -13,15 +13,13 @@ describe('a provider whose answers are large', () => {
     SIMULATORS_PORT: 'off',
     PROVIDER_MEMORY_MB: '16',
   });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
     ({ token } = await service.createInstance('patient', configuration));
   });
-  after(() => provider.close());
 
   it('has them passed on as they are, in pieces, and their memory given back', async () => {
     const records = rowsOf(100, 20_000);
@@ -49,7 +47,7 @@ describe('a provider whose answers are large', () => {
       expect(refused.headers.get('retry-after')).to.equal('2');
     }
     provider.answer('/items', json({ records: [{ id: 1, name: 'one' }] }));
-    expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+    expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
   });
 
   it('gets PROVIDER_PROTOCOL where they are nested deeper than anybody can walk', async () => {
@@ -65,15 +63,13 @@ describe('a provider whose answers are large', () => {
 
 describe('a provider whose numbers cannot be', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off' });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
     ({ token } = await service.createInstance('patient', configuration));
   });
-  after(() => provider.close());
 
   for (const total of [-1, 1.5, 1e30, '12', null]) {
     it(`has a total of ${JSON.stringify(total)} left out`, async () => {

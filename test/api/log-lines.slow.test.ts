@@ -45,9 +45,10 @@ describe('the log of a call on an instance', () => {
     provider.answer('/x/', status(404));
     provider.answer('/x/$metadata', status(404));
     const { request } = await linesOf(() =>
-      service.call('/instances', {
-        method: 'POST',
-        body: { element: { key: 'odata' }, name: 'x', configuration: { 'base.url': `${provider.url}/x` } },
+      service.send('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'x',
+        configuration: { 'base.url': `${provider.url}/x` },
       }),
     );
     expect(request.status).to.be.at.least(400);
@@ -70,7 +71,7 @@ describe('the log of a call on an instance', () => {
       'oauth.user.refresh_token': 'canary-of-the-token',
     };
     const { sent } = await linesOf(() =>
-      service.call('/instances', { method: 'POST', body: { element: { key: 'box' }, name: 'x', configuration } }),
+      service.send('POST', '/instances', { element: { key: 'box' }, name: 'x', configuration }),
     );
     expect(sent).to.have.length(1);
     expect(sent[0]).to.include({
@@ -116,7 +117,7 @@ describe('the log of a call on an instance', () => {
       password: 'canary-0123456789',
     };
     const { sent } = await linesOf(() =>
-      service.call('/instances', { method: 'POST', body: { element: { key: 'odata' }, name: 'x', configuration } }),
+      service.send('POST', '/instances', { element: { key: 'odata' }, name: 'x', configuration }),
     );
     expect(sent.length).to.be.above(0);
     for (const { path } of sent) expect(path).to.match(/^\/\[redacted\]\//);

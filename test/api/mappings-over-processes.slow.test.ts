@@ -32,15 +32,9 @@ describe('a mapping that changes on two processes', function overProcesses() {
       { path: 'text', type: 'string' },
       { path: 'key', type: 'string' },
     ];
-    await ok(one.call('/organizations/objects/goods/definitions', { method: 'POST', body: { fields } }));
-    await ok(one.call(PATH, { method: 'POST', body: VERSIONS[0] }));
+    await one.change('POST', '/organizations/objects/goods/definitions', { fields });
+    await one.change('POST', PATH, VERSIONS[0]);
   });
-
-  async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer> {
-    const response = await answer;
-    expect(response.status, JSON.stringify(response.body)).to.equal(200);
-    return response;
-  }
 
   it('gives every page one version, whoever asks where', async () => {
     let isOver = false;
@@ -49,16 +43,17 @@ describe('a mapping that changes on two processes', function overProcesses() {
       const service = index % 2 === 0 ? one : other;
       while (!isOver) {
         const where = index % 3 === 0 ? "key >= '1' OR key IS NOT NULL" : undefined;
-        pages.push((await ok(service.call('/goods', { token, query: { pageSize: 20, where } }))).body);
+        pages.push(await service.get('/goods', { token, query: { pageSize: 20, where } }));
       }
     };
     const callers = Array.from({ length: CALLERS }, (_, index) => ask(index));
-    const job = await ok(one.call('/bulk/query', { method: 'POST', token, query: { q: 'select * from goods' } }));
+    const bulk = { method: 'POST', token, query: { q: 'select * from goods' } };
+    const { id } = await one.get('/bulk/query', bulk);
     for (let change = 1; change <= CHANGES; change++) {
       const [writer, reader] = change % 2 === 0 ? [one, other] : [other, one];
-      await ok(writer.call(PATH, { method: 'PUT', body: VERSIONS[change % 2] }));
+      await writer.change('PUT', PATH, VERSIONS[change % 2]);
       // The next request of the process that changed it, and soon those of the other.
-      const [row] = (await ok(writer.call('/goods', { token, query: { pageSize: 1 } }))).body;
+      const [row] = await writer.get('/goods', { token, query: { pageSize: 1 } });
       expect(row.version).to.equal(change % 2);
       await until(
         async () => (await reader.call('/goods', { token, query: { pageSize: 1 } })).body[0].version === change % 2,
@@ -66,7 +61,6 @@ describe('a mapping that changes on two processes', function overProcesses() {
     }
     isOver = true;
     await Promise.all(callers);
-    const { id } = job.body;
     await until(async () => (await one.call(`/bulk/${id}/status`, { token })).body.status === 'COMPLETED');
     expect(pages.length).to.be.greaterThan(CALLERS);
     for (const rows of pages) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { bodyOf, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants } from './support/tenants.ts';
 
@@ -45,31 +46,22 @@ const EXPORTED = {
 
 describe('the levels of definitions and transformations', () => {
   const service = useSharedApp();
+  const { get, change } = service;
   const tenants = useTenants(service);
-  let instanceId: number;
+  const shop = useInstance(service, 'odata', SHOP);
 
-  before(async () => {
-    ({ id: instanceId } = await service.createInstance('odata', SHOP));
-  });
-
-  const ok = (answer: ApiAnswer) => {
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  };
-  const get = async (path: string) => ok(await service.call(path));
-  const send = async (method: string, path: string, body?: unknown) => ok(await service.call(path, { method, body }));
   const pathsOf = (definition: { fields: readonly { path: string }[] }) => definition.fields.map(({ path }) => path);
 
   it('have their own fields each, and inherit those of the levels above', async () => {
     const levels = {
       organization: ['/organizations', '/organizations/elements/odata'],
       account: [`/accounts/${service.accountId}`, `/accounts/${service.accountId}/elements/odata`],
-      instance: [`/instances/${instanceId}`, `/instances/${instanceId}`],
+      instance: [`/instances/${shop.id}`, `/instances/${shop.id}`],
     };
     for (const [level, [base, elements]] of Object.entries(levels)) {
       const body = { fields: [{ path: level, type: 'string' }] };
-      await send('POST', `${base}/objects/leveled/definitions`, body);
-      await send('POST', `${elements}/transformations/leveled`, {
+      await change('POST', `${base}/objects/leveled/definitions`, body);
+      await change('POST', `${elements}/transformations/leveled`, {
         vendorName: 'Orders',
         fields: [{ path: level, vendorPath: 'Code' }],
         configuration: [{ type: 'inherit' }],
@@ -77,120 +69,103 @@ describe('the levels of definitions and transformations', () => {
     }
     for (const [level, [base]] of Object.entries(levels))
       expect(pathsOf(await get(`${base}/objects/leveled/definitions`))).to.deep.equal([level]);
-    const shown = await get(`/instances/${instanceId}/transformations/leveled`);
+    const shown = await get(`/instances/${shop.id}/transformations/leveled`);
     expect(shown.fields.map(({ path, level }: { path: string; level: string }) => [path, level])).to.deep.equal([
       ['organization', 'organization'],
       ['account', 'account'],
       ['instance', 'instance'],
     ]);
-    const list = await get(`/instances/${instanceId}/transformations`);
+    const list = await get(`/instances/${shop.id}/transformations`);
     expect(list.leveled).to.deep.equal(shown);
     // What was read is sent back: the fields of other levels stay where they are.
-    const answer = await service.call(`/instances/${instanceId}/transformations/leveled`, {
-      method: 'PUT',
-      body: shown,
-    });
+    const answer = await service.send('PUT', `/instances/${shop.id}/transformations/leveled`, shown);
     expect(answer.headers.get('elements-error')).to.equal(null);
-    expect({ ...ok(answer), startDate: '' }).to.deep.equal({ ...shown, startDate: '' });
+    expect({ ...bodyOf(answer), startDate: '' }).to.deep.equal({ ...shown, startDate: '' });
     expect(pathsOf(await get('/organizations/objects/leveled/definitions'))).to.deep.equal(['organization']);
   });
 
   it('are changed by those who may: the fields of others are ignored, and named', async () => {
     const { headers } = { headers: authorizationOf(tenants.colleague) };
     const body = { fields: [KEY] };
-    const refused = await service.call('/organizations/objects/rights/definitions', { method: 'POST', body, headers });
+    const refused = await service.send('POST', '/organizations/objects/rights/definitions', body, { headers });
     expectProblem(refused, 'FORBIDDEN', /manageOrganization/);
-    await send('POST', '/organizations/objects/rights/definitions', body);
+    await change('POST', '/organizations/objects/rights/definitions', body);
     const fields = [
       { path: 'key', type: 'string', level: 'organization' },
       { path: 'theirs', type: 'string', level: 'organization' },
       { path: 'ours', type: 'string', level: 'account' },
     ];
-    const answer = await service.call('/accounts/objects/rights/definitions', {
-      method: 'POST',
-      body: { fields },
-      headers,
-    });
-    expect(pathsOf(ok(answer))).to.deep.equal(['ours']);
+    const answer = await service.send('POST', '/accounts/objects/rights/definitions', { fields }, { headers });
+    expect(pathsOf(bodyOf(answer))).to.deep.equal(['ours']);
     expect(answer.headers.get('elements-error')).to.equal(
       "The field 'theirs' was ignored, because you may not change the level organization.",
     );
     expect(pathsOf(await get('/organizations/objects/rights/definitions'))).to.deep.equal(['key']);
     // An administrator of the organization changes both with the same request.
-    await send('PUT', '/accounts/objects/rights/definitions', { fields });
+    await change('PUT', '/accounts/objects/rights/definitions', { fields });
     expect(pathsOf(await get('/organizations/objects/rights/definitions'))).to.deep.equal(['key', 'theirs']);
     const user = await createUser(service, { accountId: service.accountId, name: 'plain', role: 'default-user' });
-    const asUser = { headers: authorizationOf(user) };
-    expectProblem(
-      await service.call('/accounts/objects/rights/definitions', { ...asUser, method: 'PUT', body }),
-      'FORBIDDEN',
-      /editCommonObjects/,
-    );
-    const own = `/instances/${instanceId}/objects/rights/definitions`;
-    expect((await service.call(own, { ...asUser, method: 'POST', body })).status).to.equal(200);
-    expect((await service.call(own, asUser)).status).to.equal(200);
+    const message = /editCommonObjects/;
+    expectProblem(await user.send('PUT', '/accounts/objects/rights/definitions', body), 'FORBIDDEN', message);
+    const own = `/instances/${shop.id}/objects/rights/definitions`;
+    expect((await user.send('POST', own, body)).status).to.equal(200);
+    expect((await user.call(own)).status).to.equal(200);
   });
 
   it('are apart by organization and by account', async () => {
-    await send('POST', '/organizations/objects/apart/definitions', { fields: [KEY] });
-    const stranger = { headers: authorizationOf(tenants.stranger) };
-    expectProblem(await service.call('/organizations/objects/apart/definitions', stranger), 'NOT_FOUND');
+    await change('POST', '/organizations/objects/apart/definitions', { fields: [KEY] });
+    expectProblem(await tenants.stranger.call('/organizations/objects/apart/definitions'), 'NOT_FOUND');
     const body = { fields: [{ path: 'other', type: 'number' }] };
-    ok(await service.call('/organizations/objects/apart/definitions', { ...stranger, method: 'POST', body }));
+    await tenants.stranger.change('POST', '/organizations/objects/apart/definitions', body);
     expect(pathsOf(await get('/organizations/objects/apart/definitions'))).to.deep.equal(['key']);
-    await send('POST', '/accounts/objects/apart/definitions', { fields: [{ path: 'mine', type: 'string' }] });
-    const sibling = { headers: authorizationOf(tenants.sibling) };
-    expectProblem(await service.call('/accounts/objects/apart/definitions', sibling), 'NOT_FOUND');
-    const seen = ok(await service.call('/common-resources/apart', sibling));
+    await change('POST', '/accounts/objects/apart/definitions', { fields: [{ path: 'mine', type: 'string' }] });
+    expectProblem(await tenants.sibling.call('/accounts/objects/apart/definitions'), 'NOT_FOUND');
+    const seen = await tenants.sibling.get('/common-resources/apart');
     expect(pathsOf(seen)).to.deep.equal(['key']);
     expectProblem(
-      await service.call(`/instances/${instanceId}/objects/apart/definitions`, { ...sibling, method: 'POST', body }),
+      await tenants.sibling.send('POST', `/instances/${shop.id}/objects/apart/definitions`, body),
       'NOT_FOUND',
     );
   });
 
   it('need a definition above a transformation, and no contradiction between the levels', async () => {
     expectProblem(
-      await service.call('/accounts/elements/odata/transformations/undefined', { method: 'POST', body: ORDERS }),
+      await service.send('POST', '/accounts/elements/odata/transformations/undefined', ORDERS),
       'NOT_FOUND',
       "There is no definition 'undefined' at the level account or above it. Create the definition before its transformations.",
     );
-    await send('POST', '/organizations/objects/clash/definitions', { fields: [{ path: 'a', type: 'string' }] });
-    const below = await service.call('/accounts/objects/clash/definitions', {
-      method: 'POST',
-      body: { fields: [{ path: 'a.b', type: 'string' }] },
+    await change('POST', '/organizations/objects/clash/definitions', { fields: [{ path: 'a', type: 'string' }] });
+    const below = await service.send('POST', '/accounts/objects/clash/definitions', {
+      fields: [{ path: 'a.b', type: 'string' }],
     });
     expect(faultsOf(below)).to.deep.equal({
       'body.fields.0.path':
         "body.fields.0.path cannot be used: 'a.b' lies in 'a', which is of the type string at the level organization, not object.",
     });
-    const mapped = await service.call('/accounts/elements/odata/transformations/clash', {
-      method: 'POST',
-      body: { ...ORDERS, fields: [{ path: 'a[0]', vendorPath: 'Code' }] },
+    const mapped = await service.send('POST', '/accounts/elements/odata/transformations/clash', {
+      ...ORDERS,
+      fields: [{ path: 'a[0]', vendorPath: 'Code' }],
     });
     expect(Object.keys(faultsOf(mapped))).to.deep.equal(['body.fields.0.path']);
   });
 
   it('are renamed together, unless a level below has the new name', async () => {
-    await send('POST', '/organizations/objects/before/definitions', { fields: [KEY] });
-    await send('POST', '/accounts/objects/before/definitions', { fields: [KEY] });
-    await send('POST', '/accounts/objects/taken/definitions', { fields: [KEY] });
+    await change('POST', '/organizations/objects/before/definitions', { fields: [KEY] });
+    await change('POST', '/accounts/objects/before/definitions', { fields: [KEY] });
+    await change('POST', '/accounts/objects/taken/definitions', { fields: [KEY] });
     expectProblem(
-      await service.call('/organizations/objects/before', { method: 'PATCH', body: { objectName: 'taken' } }),
+      await service.send('PATCH', '/organizations/objects/before', { objectName: 'taken' }),
       'CONFLICT',
       "A level below organization has 'taken' already. Choose another name.",
     );
     expectProblem(
-      await service.call('/accounts/objects/before', { method: 'PATCH', body: { objectName: 'taken' } }),
+      await service.send('PATCH', '/accounts/objects/before', { objectName: 'taken' }),
       'CONFLICT',
       "The definition 'taken' exists already at the level account. Use PUT to change a definition.",
     );
-    await send('PATCH', '/accounts/objects/before', { objectName: 'after' });
+    await change('PATCH', '/accounts/objects/before', { objectName: 'after' });
     expect(pathsOf(await get('/organizations/objects/before/definitions'))).to.deep.equal(['key']);
-    const reserved = await service.call('/accounts/objects/after', {
-      method: 'PATCH',
-      body: { objectName: 'objects' },
-    });
+    const reserved = await service.send('PATCH', '/accounts/objects/after', { objectName: 'objects' });
     expect(faultsOf(reserved)).to.deep.equal({
       'body.objectName':
         "body.objectName must not be 'objects', because paths of the platform begin with /objects. Choose another name.",
@@ -198,45 +173,45 @@ describe('the levels of definitions and transformations', () => {
   });
 
   it('are written where a transformation says, by PUT /transformations', async () => {
-    await send('POST', '/organizations/objects/placed/definitions', { fields: [KEY] });
+    await change('POST', '/organizations/objects/placed/definitions', { fields: [KEY] });
     const body = {
       objectName: 'placed',
-      elementInstanceId: instanceId,
+      elementInstanceId: shop.id,
       vendorName: 'Orders',
       fields: [{ path: 'key', vendorPath: 'Code', associatedLevel: 'organization' }],
     };
-    expect((await send('PUT', '/transformations', body)).level).to.equal('organization');
-    expectProblem(await service.call(`/instances/${instanceId}/transformations/placed`), 'NOT_FOUND');
+    expect((await change('PUT', '/transformations', body)).level).to.equal('organization');
+    expectProblem(await service.call(`/instances/${shop.id}/transformations/placed`), 'NOT_FOUND');
     const own = { ...body, fields: [...body.fields, { path: 'mine', type: 'string', vendorPath: 'CustomerId' }] };
-    expect((await send('PUT', '/transformations', own)).level).to.equal('instance');
-    expect(pathsOf(await get(`/instances/${instanceId}/transformations/placed`))).to.deep.equal(['mine']);
+    expect((await change('PUT', '/transformations', own)).level).to.equal('instance');
+    expect(pathsOf(await get(`/instances/${shop.id}/transformations/placed`))).to.deep.equal(['mine']);
     const { elementInstanceId: _, ...nowhere } = body;
-    expect(faultsOf(await service.call('/transformations', { method: 'PUT', body: nowhere }))).to.deep.equal({
+    expect(faultsOf(await service.send('PUT', '/transformations', nowhere))).to.deep.equal({
       'body.elementKey': 'body.elementKey is missing. Name the element, or an instance with elementInstanceId.',
     });
     const named = { ...nowhere, elementKey: 'odata', level: 'account', fields: [{ path: 'key', vendorPath: 'Code' }] };
-    expect((await send('PUT', '/transformations', named)).level).to.equal('account');
+    expect((await change('PUT', '/transformations', named)).level).to.equal('account');
   });
 
   it('are taken over from the catalogue', async () => {
     const catalogue = await get('/accounts/objects/definitions?systemOnly=true');
     expect(catalogue.contacts.level).to.equal('system');
     const path = '/accounts/objects/contacts/definitions';
-    const taken = await send('POST', `${path}?fromSystem=true`);
+    const taken = await change('POST', `${path}?fromSystem=true`);
     expect(taken.level).to.equal('account');
     expect(pathsOf(taken)).to.deep.equal(pathsOf(catalogue.contacts));
     const mapped = await get('/accounts/elements/keap/transformations/contacts');
     expect(mapped.vendorName).to.equal('contacts');
-    expectProblem(await service.call(`${path}?fromSystem=true`, { method: 'POST' }), 'CONFLICT');
+    expectProblem(await service.send('POST', `${path}?fromSystem=true`), 'CONFLICT');
     expectProblem(
-      await service.call('/accounts/objects/contact/definitions?fromSystem=true', { method: 'POST' }),
+      await service.send('POST', '/accounts/objects/contact/definitions?fromSystem=true'),
       'NOT_FOUND',
       "There is no definition in the catalogue 'contact'. Did you mean 'contacts'?",
     );
-    const clone = await send('POST', '/vdrs/contacts/clone?level=organization');
+    const clone = await change('POST', '/vdrs/contacts/clone?level=organization');
     expect([clone.level, clone.name]).to.deep.equal(['organization', 'contacts']);
     expect(await get('/organizations/elements/keap/transformations')).to.not.have.property('contacts');
-    const listed = (await get('/vdrs?where=name%3D%27contacts%27')).map(({ level }: { level: string }) => level);
+    const listed = pluck(await get('/vdrs?where=name%3D%27contacts%27'), 'level');
     expect(listed.toSorted()).to.deep.equal(['account', 'organization']);
     expect(await get('/vdrs?systemOnly=true')).to.deep.include({
       ...{ id: 'contacts', name: 'contacts', objectName: 'contacts', level: 'system' },
@@ -244,27 +219,23 @@ describe('the levels of definitions and transformations', () => {
   });
 
   it('are imported from a file of the original, exported, and imported again', async () => {
-    const imported = await send('PUT', '/vdrs/import', EXPORTED);
+    const imported = await change('PUT', '/vdrs/import', EXPORTED);
     expect(imported).to.deep.include({ name: 'exportedTask', level: 'organization', elementKeys: ['odata'] });
     const stored = await get('/organizations/elements/odata/transformations/exportedTask');
     expect(stored.vendorName).to.equal('Task');
     expect(stored.script.body).to.equal('done();');
-    expect(stored.configuration.map(({ type }: { type: string }) => type)).to.deep.equal([
-      'addToDocumentation',
-      'inherit',
-      'passThrough',
-    ]);
+    expect(pluck(stored.configuration, 'type')).to.deep.equal(['addToDocumentation', 'inherit', 'passThrough']);
     const file = await get('/vdrs/exportedTask/export');
     expect(file.definition.fields).to.deep.equal([{ path: 'add', type: 'string', level: 'organization' }]);
     expect(file.transformation.odata).to.deep.include({ vendorName: 'Task', elementKey: 'odata' });
-    await send('PUT', '/vdrs/import', file);
+    await change('PUT', '/vdrs/import', file);
     const again = await get('/vdrs/exportedTask/export');
     expect({ ...again.transformation.odata, startDate: '' }).to.deep.equal({
       ...file.transformation.odata,
       startDate: '',
     });
     expectProblem(
-      await service.call('/vdrs/import', { method: 'PUT', body: { ...EXPORTED, vdrVersion: 'v1' } }),
+      await service.send('PUT', '/vdrs/import', { ...EXPORTED, vdrVersion: 'v1' }),
       'REQUEST_INVALID',
       "body.vdrVersion must not be 'v1', an old form of scripts that does not exist here. Send v2.",
     );
@@ -274,21 +245,21 @@ describe('the levels of definitions and transformations', () => {
     const fields = [
       { path: 'a', type: 'string', associatedLevel: 'organization' },
       { path: 'b', type: 'string', associatedLevel: 'account' },
-      { path: 'c', type: 'string', associatedLevel: 'instance', associatedId: instanceId },
+      { path: 'c', type: 'string', associatedLevel: 'instance', associatedId: shop.id },
     ];
-    const put = await send('PUT', '/common-resources', { name: 'whole', fields });
+    const put = await change('PUT', '/common-resources', { name: 'whole', fields });
     expect(
       put.fields.map(({ path, associatedId }: { path: string; associatedId: number }) => [path, associatedId]),
     ).to.deep.equal([
       ['a', service.organizationId],
       ['b', service.accountId],
-      ['c', instanceId],
+      ['c', shop.id],
     ]);
-    await send('PATCH', '/common-resources/whole', { name: 'renamed' });
+    await change('PATCH', '/common-resources/whole', { name: 'renamed' });
     expectProblem(await service.call('/common-resources/whole'), 'NOT_FOUND');
-    await send('DELETE', '/common-resources/renamed');
+    await change('DELETE', '/common-resources/renamed');
     expectProblem(await service.call('/common-resources/renamed'), 'NOT_FOUND');
-    expectProblem(await service.call(`/instances/${instanceId}/objects/renamed/definitions`), 'NOT_FOUND');
+    expectProblem(await service.call(`/instances/${shop.id}/objects/renamed/definitions`), 'NOT_FOUND');
   });
 
   it('say where a field of a common resource is wrong, whatever its level is', async () => {
@@ -298,7 +269,7 @@ describe('the levels of definitions and transformations', () => {
       { path: 'c', type: 'text', associatedLevel: 'account' },
     ];
     const put = (given: readonly object[]) =>
-      service.call('/common-resources', { method: 'PUT', body: { name: 'wrong', fields: given } });
+      service.send('PUT', '/common-resources', { name: 'wrong', fields: given });
     expect(Object.keys(faultsOf(await put(fields)))).to.deep.equal(['body.fields.2.type']);
     expect(faultsOf(await put([{ path: 'a', type: 'string', associatedLevel: 'system' }]))).to.deep.equal({
       'body.fields':

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
@@ -38,12 +38,10 @@ const RECORD_TOO_LARGE = 'The provider returned a record with more than 100000 m
 const ANSWER_TOO_LARGE = 'The provider returned JSON with more than 2000000 members.';
 
 describe('the members of an answer of a provider', () => {
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/', json({ value: [] }));
   });
-  after(() => provider.close());
 
   const service = useApp(
     { SIMULATORS_PORT: 'off', PROVIDER_MEMORY_MB: '400' },
@@ -73,7 +71,7 @@ describe('the members of an answer of a provider', () => {
 
   it('are read as they are up to there', async () => {
     const token = await connect(metadata(DATA), page(object(90_000), list(90_000), object(3)));
-    const { body } = await service.call('/items', { token });
+    const body = await service.get('/items', { token });
     const counts = body.map(({ data }: { readonly data: object }) => Object.keys(data).length);
     expect(counts).to.deep.equal([90_000, 90_000, 3]);
     expect(body[0].data.m89999).to.equal(89_999);
@@ -89,8 +87,8 @@ describe('the members of an answer of a provider', () => {
       provider.answer('/items', raw(record));
       expectProblem(await service.call('/items/1', { token }), 'PROVIDER_PROTOCOL', message);
       const body = { name: 'x' };
-      expectProblem(await service.call('/items', { method: 'POST', token, body }), 'PROVIDER_PROTOCOL', message);
-      expectProblem(await service.call('/items/1', { method: 'PATCH', token, body }), 'PROVIDER_PROTOCOL', message);
+      expectProblem(await service.send('POST', '/items', body, { token }), 'PROVIDER_PROTOCOL', message);
+      expectProblem(await service.send('PATCH', '/items/1', body, { token }), 'PROVIDER_PROTOCOL', message);
     }
   });
 
@@ -102,7 +100,7 @@ describe('the members of an answer of a provider', () => {
       const token = await connect(metadata(DATA), rows);
       const begun = await service.call('/bulk/query?q=select * from items', { method: 'POST', token });
       expect(begun.status, JSON.stringify(begun.body)).to.equal(200);
-      const statusOf = async () => (await service.call(`/bulk/${begun.body.id}/status`, { token })).body;
+      const statusOf = async () => await service.get(`/bulk/${begun.body.id}/status`, { token });
       await until(async () => !['CREATED', 'PENDING', 'RUNNING'].includes((await statusOf()).status));
       expect(JSON.stringify(await statusOf())).to.include(message);
     }
@@ -124,11 +122,7 @@ describe('the members of an answer of a provider', () => {
 });
 
 describe('the memory for answers of providers', () => {
-  let provider: MisbehavingServer;
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   const service = useApp({ SIMULATORS_PORT: 'off', PROVIDER_MEMORY_MB: '16' });
 

@@ -97,7 +97,7 @@ describe('the members of a request', () => {
     });
     const body = `${'--x\r\nx-a: b\r\n\r\n\r\n'.repeat(1_002)}--x--\r\n`;
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    const response = await service.call('/employee-files', { method: 'POST', token, body, headers });
+    const response = await service.send('POST', '/employee-files', body, { token, headers });
     expectProblem(response, 'PAYLOAD_TOO_LARGE', /^The fields of the form are more than 1000/);
   });
 

@@ -1,22 +1,13 @@
 import { expect } from 'chai';
 import manifest from '../../package.json' with { type: 'json' };
 import { useApp } from '../support/app.ts';
-import {
-  type MisbehavingServer,
-  resetBeforeAnswer,
-  startMisbehavingServer,
-  status,
-} from '../support/misbehaving-server.ts';
+import { resetBeforeAnswer, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
 
 describe('GET /metrics', () => {
   const service = useApp();
-  let provider: MisbehavingServer;
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   async function scrape(): Promise<string[]> {
     const response = await fetch(`${service.app.url}/metrics`);
@@ -58,9 +49,10 @@ describe('GET /metrics', () => {
     expect(await measured(series('2xx'))).to.be.greaterThan(before);
 
     const create = (behaviour: string) =>
-      service.call('/instances', {
-        method: 'POST',
-        body: { element: { key: 'odata' }, name: 'x', configuration: { 'base.url': `${provider.url}/${behaviour}` } },
+      service.send('POST', '/instances', {
+        element: { key: 'odata' },
+        name: 'x',
+        configuration: { 'base.url': `${provider.url}/${behaviour}` },
       });
     provider.answer('/refusing/', status(404));
     provider.answer('/refusing/$metadata', status(404));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { toOriginalBody } from '../../src/events/message.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
@@ -26,8 +26,8 @@ describe('the documents on Cloud Elements', () => {
 
   it('has a configuration that elements take', async () => {
     const [configuration] = blocksOf(read('how-to/migrating.md'));
-    const { body } = await service.call('/elements/bamboohr');
-    const known = body.configuration.map(({ key }: { readonly key: string }) => key);
+    const body = await service.get('/elements/bamboohr');
+    const known = pluck(body.configuration, 'key');
     expect(known).to.include.members(Object.keys(configuration));
   });
 

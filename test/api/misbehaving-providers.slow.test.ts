@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { FIRST_CREDENTIALS, useApp } from '../support/app.ts';
+import { FIRST_CREDENTIALS, pluck, useApp } from '../support/app.ts';
 import {
   hang,
   html,
@@ -31,7 +31,7 @@ describe('a provider that misbehaves', () => {
   });
 
   const seen = (path: string) => provider.requests.filter(({ url }) => url.split('?', 1)[0] === path).length;
-  const isValid = async (id: number) => (await service.call(`/instances/${id}`)).body.valid;
+  const isValid = async (id: number) => (await service.get(`/instances/${id}`)).valid;
 
   for (const [key, setup] of Object.entries(SETUPS)) {
     const { name, probe, list, troubles, checked } = setup;
@@ -39,7 +39,7 @@ describe('a provider that misbehaves', () => {
       typeof text === 'string' ? text.replace('NAME', name) : new RegExp(text.source.replace('NAME', name));
     const create = () => {
       const body = { element: { key }, name: 'x', configuration: setup.configuration(provider.url) };
-      return service.call('/instances', { method: 'POST', body });
+      return service.send('POST', '/instances', body);
     };
 
     describe(`when an instance of ${key} is made`, () => {
@@ -103,7 +103,7 @@ describe('a provider that misbehaves', () => {
           expect(await isValid(id)).to.equal(false);
         }
         setup.prepare(provider);
-        expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+        expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
         expect(await isValid(id)).to.equal(true);
       });
 
@@ -112,10 +112,10 @@ describe('a provider that misbehaves', () => {
         const { id, token } = (await create()).body;
         provider.answer(list, status(401));
         await service.call('/items', { token });
-        await service.call(`/instances/${id}`, { method: 'PATCH', body: { name: 'Renamed' } });
+        await service.send('PATCH', `/instances/${id}`, { name: 'Renamed' });
         expect(await isValid(id)).to.equal(false);
         const configuration = setup.configuration(provider.url);
-        await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+        await service.send('PATCH', `/instances/${id}`, { configuration });
         expect(await isValid(id)).to.equal(true);
       });
     });
@@ -128,7 +128,7 @@ describe('a provider that misbehaves', () => {
       token = (await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD })).token;
     });
 
-    const post = () => service.call('/items', { method: 'POST', body: { name: 'one' }, token });
+    const post = () => service.send('POST', '/items', { name: 'one' }, { token });
 
     it('is asked once, as nobody knows whether it did it', async () => {
       for (const [does, code] of [
@@ -197,8 +197,7 @@ describe('a provider that misbehaves', () => {
     for (const passing of [status(503), status(429), status(429, { 'retry-after': '0' }), resetBeforeAnswer]) {
       provider.answer('/api/items', passing, json({ value: rows }));
       const before = seen('/api/items');
-      const response = await service.call('/items', { token });
-      expect(response).to.deep.include({ status: 200, body: rows });
+      expect(await service.call('/items', { token })).to.deep.include({ status: 200, body: rows });
       expect(seen('/api/items') - before).to.equal(2);
     }
   });
@@ -226,8 +225,8 @@ describe('a provider that misbehaves', () => {
       expect(seen('/api/$metadata') - before).to.equal(1);
       SETUPS.odata.prepare(provider);
       // Whoever mends something tells so by changing the instance, which is then tried at once.
-      await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: { 'text.binary': true } } });
-      expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+      await service.send('PATCH', `/instances/${id}`, { configuration: { 'text.binary': true } });
+      expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
     }
   });
 
@@ -239,7 +238,7 @@ describe('a provider that misbehaves', () => {
     const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
     const message = 'The type Test.Item in the $metadata of the service has 5,001 properties; the maximum is 5,000.';
     expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
-    expect((await service.call('/objects', { token })).body).to.have.length(1);
+    expect(await service.get('/objects', { token })).to.have.length(1);
   });
 
   it('is left alone when the caller hangs up', async () => {
@@ -265,9 +264,9 @@ describe('a provider that misbehaves', () => {
   });
 
   it('is a connector of CONNECTORS_PATH, which the service shows as its own', async () => {
-    const { body } = await service.call('/elements/impatient');
+    const body = await service.get('/elements/impatient');
     expect(body).to.include({ id: 990001, key: 'impatient', name: 'Impatient', hub: 'general' });
-    expect(body.configuration.map(({ key }: { key: string }) => key)).to.deep.equal([
+    expect(pluck(body.configuration, 'key')).to.deep.equal([
       ...['base.url', 'api.key', 'simulator', 'filter.response.nulls', 'event.notification.enabled'],
       'event.notification.callback.url',
       ...['event.notification.signature.key', 'event.notification.format', 'event.notification.ordered'],

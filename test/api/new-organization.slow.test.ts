@@ -66,7 +66,7 @@ describe('npm run organization', () => {
     const accounts = await as('/accounts');
     expect(accounts).to.have.length(1);
     expect(accounts[0]).to.include({ id: accountId, externalId: 'default', name: 'Acme', defaultAccount: true });
-    const [first] = (await service.call('/accounts')).body;
+    const [first] = await service.get('/accounts');
     expect((await service.call(`/accounts/${first.id}`, { headers })).status).to.equal(404);
     expect((await service.call(`/accounts/${accountId}`)).status).to.equal(404);
     const mixed = { authorization: `User ${userSecret}, Organization ${service.organizationSecret}` };

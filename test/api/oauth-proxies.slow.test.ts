@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy, shareProxy } from './support/oauth-proxies.ts';
-import { authorizationOf, countRows, readEverything, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, countRows, readEverything, updateRows, useTenants } from './support/tenants.ts';
 
 const PATH = '/elements/oauthProxies';
 const SECRET = 'a-client-secret-of-a-proxy';
@@ -12,7 +12,7 @@ describe('OAuth proxies', () => {
   const service = useSharedApp();
   const tenants = useTenants(service);
 
-  const post = (body: unknown, headers = {}) => service.call(PATH, { method: 'POST', body, headers });
+  const post = (body: unknown, headers = {}) => service.send('POST', PATH, body, { headers });
   /** By the administrator of the organization. */
   const share = (id: number, shared = true, accountId = service.accountId) =>
     shareProxy(service, { id, shared, accountId });
@@ -46,7 +46,7 @@ describe('OAuth proxies', () => {
       expect((await post(input, authorizationOf(tenants.stranger))).status).to.equal(200);
       expect((await share(first.body.id)).status).to.equal(200);
       expectProblem(await share(second.body.id, true, tenants.sibling.accountId), 'CONFLICT', taken);
-      const third = await service.call('/accounts', { method: 'POST', body: { externalId: 'third' } });
+      const third = await service.send('POST', '/accounts', { externalId: 'third' });
       const there = { 'elements-account-id': String(third.body.id) };
       expectProblem(await post({ ...input, shared: true }, there), 'CONFLICT', taken);
       expect((await post(input, there)).status).to.equal(200);
@@ -106,7 +106,7 @@ describe('OAuth proxies', () => {
       const masked = { apiKey: 'client-id', apiSecret: '********', configuration: '{}' };
       const shown = { id, name, ...masked, shared: true, proxyUrl };
       for (const headers of [{}, authorizationOf(tenants.sibling), authorizationOf(tenants.colleague)]) {
-        expect((await service.call(`${PATH}/${id}`, { headers })).body).to.deep.equal(shown);
+        expect(await service.get(`${PATH}/${id}`, { headers })).to.deep.equal(shown);
         const list = await service.call(PATH, { headers });
         expect(list.body).to.deep.include(shown);
         expect(list.headers.get('elements-returned-count')).to.equal(String(list.body.length));
@@ -119,9 +119,7 @@ describe('OAuth proxies', () => {
       const headers = authorizationOf(tenants.sibling);
       const url = 'https://app.example.com/';
       const notThere = async () => {
-        expect((await service.call(PATH, { headers })).body.map((proxy: { id: number }) => proxy.id)).not.to.include(
-          id,
-        );
+        expect(pluck(await service.get(PATH, { headers }), 'id')).not.to.include(id);
         for (const [method, path, more] of [
           ['GET', '', {}],
           ['PATCH', '', { body: { apiSecret: 'another' } }],
@@ -141,7 +139,7 @@ describe('OAuth proxies', () => {
         const foreign = await service.call('/elements/quickbooks/oauth/url', { query: byUrl, headers });
         expectProblem(foreign, 'REQUEST_INVALID', /^oauthProxyName is missing/);
         const session = { elements: ['quickbooks'], proxyId: id };
-        const opened = await service.call('/connect/sessions', { method: 'POST', body: session, headers });
+        const opened = await service.send('POST', '/connect/sessions', session, { headers });
         expectProblem(opened, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
       };
       await notThere();
@@ -149,16 +147,14 @@ describe('OAuth proxies', () => {
       expect((await service.call(`${PATH}/${id}`, { headers })).status).to.equal(200);
       await share(id, false);
       await notThere();
-      expect((await service.call(`${PATH}/${id}`, { headers: authorizationOf(tenants.colleague) })).status).to.equal(
-        200,
-      );
+      expect((await tenants.colleague.call(`${PATH}/${id}`)).status).to.equal(200);
     });
 
     it('and are shared by those who manage the organization', async () => {
       const headers = authorizationOf(tenants.colleague);
       const own = await createProxy(service, headers);
       const lacking = /^This needs the privilege manageOrganization \(/;
-      const patch = (body: object) => service.call(`${PATH}/${own.id}`, { method: 'PATCH', headers, body });
+      const patch = (body: object) => service.send('PATCH', `${PATH}/${own.id}`, body, { headers });
       expectProblem(await patch({ shared: true }), 'FORBIDDEN', lacking);
       const asShared = { name: 'shared at once', apiKey: 'k', apiSecret: 's', shared: true };
       expectProblem(await post(asShared, headers), 'FORBIDDEN', lacking);
@@ -168,9 +164,7 @@ describe('OAuth proxies', () => {
       await share(own.id);
       expectProblem(await patch({ shared: false }), 'FORBIDDEN', lacking);
       expect((await patch({ shared: true, name: 'still shared' })).body).to.include({ shared: true });
-      expect((await service.call(PATH, { query: { where: `shared = TRUE AND id = ${own.id}` } })).body).to.have.length(
-        1,
-      );
+      expect(await service.get(PATH, { query: { where: `shared = TRUE AND id = ${own.id}` } })).to.have.length(1);
     });
 
     it('and are found by name: the own one of an account comes before a shared one', async () => {
@@ -180,12 +174,12 @@ describe('OAuth proxies', () => {
       const own = (await post({ name: shared.name, apiKey: 'own-client', apiSecret: 's' }, headers)).body;
       const ask = async (more: object) => {
         const query = { state: 'https://app.example.com/', ...more };
-        const { body } = await service.call('/elements/quickbooks/oauth/url', { headers, query });
+        const body = await service.get('/elements/quickbooks/oauth/url', { headers, query });
         return new URL(body.oauthUrl).searchParams.get('redirect_uri');
       };
       expect(await ask({ oauthProxyName: own.name })).to.equal(own.proxyUrl);
       const url = 'https://app.example.com/';
-      await service.call(`${PATH}/${shared.id}/applicationUrls`, { method: 'POST', body: { url } });
+      await service.send('POST', `${PATH}/${shared.id}/applicationUrls`, { url });
       expect(await ask({ isOauthProxy: 'true', callbackUrl: shared.proxyUrl })).to.equal(shared.proxyUrl);
     });
 
@@ -217,18 +211,16 @@ describe('OAuth proxies', () => {
 
     it('and are listed though one of them was changed in the database', async () => {
       const { id } = await createProxy(service);
-      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ api_key: 'another' }));
-      const list = (await service.call(PATH)).body;
-      expect(list).to.deep.include((await service.call(`${PATH}/${id}`)).body);
-      expect((await service.call(`${PATH}/${id}`, { method: 'DELETE' })).status).to.equal(200);
+      await updateRows(service, 'oauth_proxy', { id }, { api_key: 'another' });
+      expect(await service.get(PATH)).to.deep.include(await service.get(`${PATH}/${id}`));
+      expect((await service.send('DELETE', `${PATH}/${id}`)).status).to.equal(200);
     });
 
     it('until they are deleted', async () => {
       const { id, name } = await createProxy(service);
-      const response = await service.call(`${PATH}/${id}`, { method: 'DELETE' });
-      expect(response).to.deep.include({ status: 200, body: { id } });
+      expect(await service.send('DELETE', `${PATH}/${id}`)).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call(`${PATH}/${id}`), 'NOT_FOUND');
-      expectProblem(await service.call(`${PATH}/${id}`, { method: 'DELETE' }), 'NOT_FOUND');
+      expectProblem(await service.send('DELETE', `${PATH}/${id}`), 'NOT_FOUND');
       expect((await post({ name, apiKey: 'k', apiSecret: 's' })).status).to.equal(200);
     });
 
@@ -240,19 +232,19 @@ describe('OAuth proxies', () => {
   });
 
   describe('are changed', () => {
-    const patch = (id: number, body: object) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
-    const read = async (id: number) => (await service.call(`${PATH}/${id}`)).body;
+    const patch = (id: number, body: object) => service.send('PATCH', `${PATH}/${id}`, body);
+    const read = async (id: number) => await service.get(`${PATH}/${id}`);
 
     it('in key, secret, name and configuration, while URL and application URLs stay', async () => {
       const { id, proxyUrl } = await createProxy(service);
       const url = 'https://app.example.com/cb';
-      await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
+      await service.send('POST', `${PATH}/${id}/applicationUrls`, { url });
       const changes = { name: ' changed ', apiKey: 'next-client', apiSecret: SECRET, configuration: '{"a":1}' };
       const response = await patch(id, changes);
       const shown = { ...changes, id, name: 'changed', apiSecret: '********', shared: false, proxyUrl };
       expect(response).to.deep.include({ status: 200, body: shown });
       expect(await read(id)).to.deep.equal(shown);
-      expect((await service.call(`${PATH}/${id}/applicationUrls`)).body).to.deep.equal([url]);
+      expect(await service.get(`${PATH}/${id}/applicationUrls`)).to.deep.equal([url]);
       expect((await readEverything(service)).includes(SECRET)).to.equal(false);
       expect(service.logged.join('\n').includes(SECRET)).to.equal(false);
     });
@@ -336,7 +328,7 @@ describe('OAuth proxies', () => {
     it('not when they were changed in the database, so that nothing of that comes into force', async () => {
       const { id } = await createProxy(service);
       const configuration = JSON.stringify({ tokenOrigins: ['https://attacker.example'] });
-      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ configuration }));
+      await updateRows(service, 'oauth_proxy', { id }, { configuration });
       for (const changes of [{ name: 'x' }, { apiSecret: SECRET }]) {
         expectProblem(await patch(id, changes), 'CONFLICT', /was changed outside of the service/);
       }
@@ -347,8 +339,8 @@ describe('OAuth proxies', () => {
     it('which are added, listed and removed in their parsed form', async () => {
       const { id } = await createProxy(service);
       const path = `${PATH}/${id}/applicationUrls`;
-      expect((await service.call(path)).body).to.deep.equal([]);
-      const add = (url: string) => service.call(path, { method: 'POST', body: { url } });
+      expect(await service.get(path)).to.deep.equal([]);
+      const add = (url: string) => service.send('POST', path, { url });
       expect((await add('HTTPS://App.Example.com:443/a/../cb')).body).to.deep.equal(['https://app.example.com/cb']);
       expect((await add('https://app.example.com/cb')).body).to.deep.equal(['https://app.example.com/cb']);
       const both = ['https://app.example.com/cb', 'http://localhost:3000/'];
@@ -365,12 +357,11 @@ describe('OAuth proxies', () => {
     it('of which there are 100 at most', async () => {
       const { id } = await createProxy(service);
       const path = `${PATH}/${id}/applicationUrls`;
-      const add = (number: number) =>
-        service.call(path, { method: 'POST', body: { url: `https://app.example.com/${number}` } });
+      const add = (number: number) => service.send('POST', path, { url: `https://app.example.com/${number}` });
       const answers = await Promise.all(Array.from({ length: 103 }, (_, number) => add(number)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(100);
       expect(answers.filter(({ status }) => status === 409)).to.have.length(3);
-      expect((await service.call(path)).body).to.have.length(100);
+      expect(await service.get(path)).to.have.length(100);
     });
 
     for (const url of [
@@ -383,7 +374,7 @@ describe('OAuth proxies', () => {
     ]) {
       it(`which cannot be ${JSON.stringify(url)}`, async () => {
         const { id } = await createProxy(service);
-        const response = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
+        const response = await service.send('POST', `${PATH}/${id}/applicationUrls`, { url });
         expectProblem(response, 'REQUEST_INVALID', /^body\.url must /);
         expect(Object.keys(faultsOf(response))).to.deep.equal(['body.url']);
       });
@@ -398,12 +389,12 @@ describe('the list of OAuth proxies', () => {
   before(async () => {
     for (const [index, name] of NAMES.entries()) {
       const body = { name, apiKey: `client-${index}`, apiSecret: SECRET };
-      expect((await service.call(PATH, { method: 'POST', body })).status).to.equal(200);
+      expect((await service.send('POST', PATH, body)).status).to.equal(200);
     }
   });
 
   const list = async (query: Readonly<Record<string, string | number>>) => service.call(PATH, { query });
-  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: { readonly name: string }) => name);
+  const namesOf = ({ body }: ApiAnswer): string[] => pluck(body, 'name');
 
   it('has those for which where is true', async () => {
     expect(namesOf(await list({ where: "name LIKE 'Sales%'" }))).to.deep.equal(['Sales EU', 'Sales US']);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
 import { allowTarget, arrive, type CreatedProxy, createProxy, purgeTargets } from './support/oauth-proxies.ts';
 import { APPLICATION, QUERIES, STATES, TARGET } from './support/open-redirects.ts';
-import { authorizationOf, countRows, createTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, countRows, createTenants, updateRows, withDatabase } from './support/tenants.ts';
 
 const state = (url: string) => `state=${encodeURIComponent(url)}`;
 
@@ -13,7 +13,7 @@ describe('the redirect URL of an OAuth proxy', () => {
   let foreign: CreatedProxy;
 
   const addApplicationUrl = (id: number, url: string, headers = {}) =>
-    service.call(`/elements/oauthProxies/${id}/applicationUrls`, { method: 'POST', body: { url }, headers });
+    service.send('POST', `/elements/oauthProxies/${id}/applicationUrls`, { url }, { headers });
 
   before(async () => {
     const strangers = authorizationOf((await createTenants(service)).stranger);
@@ -93,10 +93,11 @@ describe('the redirect URL of an OAuth proxy', () => {
     it('for 24 hours after the URL was named, and again when it is named again', async () => {
       const url = 'https://app.example.com/later';
       const age = (hours: number) =>
-        withDatabase(service, (knex) =>
-          knex('oauth_proxy_target')
-            .where({ proxy_id: proxy.id })
-            .update({ created_at: new Date(Date.now() - hours * 3_600_000) }),
+        updateRows(
+          service,
+          'oauth_proxy_target',
+          { proxy_id: proxy.id },
+          { created_at: new Date(Date.now() - hours * 3_600_000) },
         );
       await allowTarget(service, proxy, url);
       await age(23.9);
@@ -112,7 +113,7 @@ describe('the redirect URL of an OAuth proxy', () => {
       const gone = await createProxy(service);
       await allowTarget(service, gone, TARGET);
       expect((await arrive(gone, state(TARGET))).status).to.equal(302);
-      await service.call(`/elements/oauthProxies/${gone.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/elements/oauthProxies/${gone.id}`);
       await expectPage(gone, state(TARGET), /does not belong to any OAuth proxy/);
     });
 

@@ -8,8 +8,8 @@ import {
   list,
   type ObjectSpec,
 } from '../../src/connector/index.ts';
-import { useApp } from '../support/app.ts';
-import { type MisbehavingServer, json as respond, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { pluck, useApp } from '../support/app.ts';
+import { json as respond, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 /** A list of one row, which names the address that was asked for. */
@@ -76,17 +76,13 @@ const other = defineConnector({
 
 describe('names of objects', () => {
   const overrides = { connectors: [desk, other], simulatorsUrl: '' };
-  let provider: MisbehavingServer;
-  before(async () => {
-    provider = await startMisbehavingServer({
-      otherwise: (response, request) => {
-        const asked = decodeURIComponent((request.url ?? '').replace(/^\/[a-z]+\/?/, '/'));
-        respond([{ id: 'a', asked }])(response, request);
-      },
-    });
-    Object.assign(overrides, { simulatorsUrl: provider.url });
+  const provider = useMisbehavingServer({
+    otherwise: (response, request) => {
+      const asked = decodeURIComponent((request.url ?? '').replace(/^\/[a-z]+\/?/, '/'));
+      respond([{ id: 'a', asked }])(response, request);
+    },
   });
-  after(() => provider.close());
+  before(() => void Object.assign(overrides, { simulatorsUrl: provider.url }));
   const service = useApp({ SIMULATORS_PORT: 'off' }, overrides);
   const tokens = new Map<string, string>();
   const call = async (path: string, element = 'desk') => {
@@ -136,8 +132,8 @@ describe('names of objects', () => {
     expect(await asked('/hubs/helpdesk/contacts')).to.equal('/c');
     const message = "The element of this instance is in the hubs 'crm' and 'helpdesk', not 'documents'.";
     expectProblem(await call('/hubs/documents/contacts'), 'NOT_FOUND', message);
-    const { body } = await service.call('/elements?hub=helpdesk');
-    expect(body.map(({ key }: { key: string }) => key)).to.deep.equal(['desk']);
+    const body = await service.get('/elements?hub=helpdesk');
+    expect(pluck(body, 'key')).to.deep.equal(['desk']);
   });
 
   it('are looked for by words, place, days and tags where there is a search', async () => {

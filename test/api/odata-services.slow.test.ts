@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { type ODataService, startODataService } from '../support/odata-service.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
@@ -17,7 +17,7 @@ describe('OData services that go their own way', () => {
     return { id, token, requests };
   }
 
-  const configurationOf = async (id: number) => (await service.call(`/instances/${id}`)).body.configuration;
+  const configurationOf = async (id: number) => (await service.get(`/instances/${id}`)).configuration;
 
   const WRONG = [
     [
@@ -34,7 +34,7 @@ describe('OData services that go their own way', () => {
       expect(await configurationOf(id)).to.have.property('filter.warning', `${words} ${advice}`);
 
       const body = { configuration: { 'filter.local': true } };
-      const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      const changed = await service.send('PATCH', `/instances/${id}`, body);
       expect(changed.body.configuration).to.include({ 'filter.local': true });
       expect(changed.body.configuration).to.not.have.property('filter.warning');
       const query = { where: "Name like 'AB%'", fields: 'Name' };
@@ -53,12 +53,12 @@ describe('OData services that go their own way', () => {
     const { id, token } = await connect({ quirks: { filter: 'finds no enumeration' } });
     const list = () => service.call('/Products', { token, query: { where: "Category = 'Book'", fields: 'Category' } });
     const categoryOf = async () => {
-      const { body } = await service.call('/objects/Products/metadata', { token });
+      const body = await service.get('/objects/Products/metadata', { token });
       return body.fields.find(({ name }: { readonly name: string }) => name === 'Category');
     };
     expect((await list()).body).to.deep.equal([]);
     expect((await categoryOf()).filter).to.include({ '=': 'exact' });
-    const { body: instance } = await service.call(`/instances/${id}`);
+    const instance = await service.get(`/instances/${id}`);
     const warning =
       "The service finds no record of Products by 'Category eq Demo.Category'Book'', although one has this value. " +
       'Set odata.enum to local, and Causeway evaluates filters on enumerations itself.';
@@ -66,13 +66,11 @@ describe('OData services that go their own way', () => {
     expect(instance.configuration).to.include({ 'enum.warning': warning, 'odata.enum': 'service' });
 
     const body = { configuration: { 'odata.enum': 'local' } };
-    const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+    const changed = await service.send('PATCH', `/instances/${id}`, body);
     expect(changed.body.configuration).to.not.have.property('enum.warning');
     const found = await list();
     expect(found.body).not.to.deep.equal([]);
-    expect(new Set(found.body.map(({ Category }: { readonly Category: string }) => Category))).to.deep.equal(
-      new Set(['Book']),
-    );
+    expect(new Set(pluck(found.body, 'Category'))).to.deep.equal(new Set(['Book']));
     expect(found.headers.get('elements-query-pushdown')).to.equal('none');
     expect((await categoryOf()).filter).to.deep.equal({});
     expect((await categoryOf()).values).to.deep.equal(['Book', 'Music', 'Tool']);
@@ -81,7 +79,7 @@ describe('OData services that go their own way', () => {
   it('may call enumerations nothing that there is', async () => {
     const { id } = await connect({}, {});
     const body = { configuration: { 'odata.enum': 'elsewhere' } };
-    expectProblem(await service.call(`/instances/${id}`, { method: 'PATCH', body }), 'REQUEST_INVALID');
+    expectProblem(await service.send('PATCH', `/instances/${id}`, body), 'REQUEST_INVALID');
   });
 
   const SECRETS = { username: 'demo', password: 'demo-password' };
@@ -94,20 +92,20 @@ describe('OData services that go their own way', () => {
       name: 'Private',
       configuration: { 'base.url': provider.url.replace('/shop', '/private'), ...configuration },
     };
-    return service.call('/instances', { method: 'POST', body });
+    return service.send('POST', '/instances', body);
   }
 
   for (const quirks of [{}, { showsDocuments: true }] as const) {
     it(`refuse wrong credentials when the instance is made: ${JSON.stringify(quirks)}`, async () => {
       const refused = await tryPrivate({ quirks }, WRONG_SECRETS);
       expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID', /^OData rejects these credentials\./);
-      expect((await service.call('/instances', { query: { searchText: 'Private' } })).body).to.deep.equal([]);
+      expect(await service.get('/instances', { query: { searchText: 'Private' } })).to.deep.equal([]);
     });
 
     it(`take right ones without a warning: ${JSON.stringify(quirks)}`, async () => {
       const { status, body } = await tryPrivate({ quirks }, SECRETS);
       expect([status, body.valid, body.warnings]).to.deep.equal([200, true, undefined]);
-      await service.call(`/instances/${body.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${body.id}`);
     });
   }
 
@@ -115,13 +113,13 @@ describe('OData services that go their own way', () => {
     const warning = 'Causeway could not verify username and password, because no request that it tried required them.';
     const made = await service.createInstance('odata', { 'base.url': (await startShop()).url, ...WRONG_SECRETS });
     expect(made.warnings).to.deep.equal([warning]);
-    const read = (await service.call(`/instances/${made.id}`)).body;
+    const read = await service.get(`/instances/${made.id}`);
     expect(read.warnings).to.deep.equal([warning]);
     expect(read.configuration['credentials.warning']).to.equal(warning);
-    expect((await service.call('/accounts/instances')).body.at(-1).warnings).to.deep.equal([warning]);
+    expect((await service.get('/accounts/instances')).at(-1).warnings).to.deep.equal([warning]);
 
     const body = { ...read, configuration: { 'base.url': provider?.url } };
-    const open = await service.call(`/instances/${made.id}`, { method: 'PUT', body });
+    const open = await service.send('PUT', `/instances/${made.id}`, body);
     expect([open.status, open.body.warnings]).to.deep.equal([200, undefined]);
   });
 
@@ -138,7 +136,7 @@ describe('OData services that go their own way', () => {
 
   it('create nothing that stays when an unknown record is changed, and the caller is told', async () => {
     const { token } = await connect({ quirks: { upserts: 'under a key of its own' } });
-    const change = await service.call('/Products/4711', { token, method: 'PATCH', body: { Name: 'nobody' } });
+    const change = await service.send('PATCH', '/Products/4711', { Name: 'nobody' }, { token });
     expectProblem(change, 'NOT_FOUND', "There is no record '4711' in 'Products'.");
     const told = /created one at \/Products\(241\) \(status 201\)\. Causeway deleted it again\.$/;
     expect(change.body.details[0].message).to.match(told);
@@ -147,7 +145,7 @@ describe('OData services that go their own way', () => {
 
   it('do not make a creation look as if it had failed when they do not show the record', async () => {
     const { token } = await connect({ answersChanges: 'without record', quirks: { hidesCreated: true } });
-    const created = await service.call('/Orders', { token, method: 'POST', body: { Code: 'hidden' } });
+    const created = await service.send('POST', '/Orders', { Code: 'hidden' }, { token });
     const message =
       /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData returned 404/;
     expectProblem(created, 'PROVIDER_PROTOCOL', message);
@@ -162,19 +160,19 @@ describe('OData services that go their own way', () => {
     expect(whole.headers.get('elements-query-pushdown')).to.equal('full');
     const lists = requests.slice(before).filter((request) => request.includes('$filter'));
     expect(lists.map((request) => request.match(/Id eq/g)?.length)).to.deep.equal([20, 20, 20]);
-    const meant = whole.body.map(({ Id }: { Id: number }) => Id);
+    const meant = pluck(whole.body, 'Id');
     expect(meant).to.have.length.within(30, 60);
     for (const pageSize of [1, 7, 20, meant.length]) {
       const seen: number[] = [];
       for (let nextPage: string | undefined, pages = 0; pages === 0 || nextPage !== undefined; pages++) {
         const page = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize, nextPage } });
-        seen.push(...page.body.map(({ Id }: { Id: number }) => Id));
+        seen.push(...pluck(page.body, 'Id'));
         nextPage = page.headers.get('elements-next-page-token') ?? undefined;
       }
       expect(seen, `pages of ${pageSize}`).to.deep.equal(meant);
     }
     const second = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize: 7, page: 4 } });
-    expect(second.body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(meant.slice(21, 28));
+    expect(pluck(second.body, 'Id')).to.deep.equal(meant.slice(21, 28));
   });
 
   it('are asked for a long list by its bounds where an order is wanted', async () => {
@@ -182,7 +180,7 @@ describe('OData services that go their own way', () => {
     const ids = Array.from({ length: 60 }, (_, index) => 2 * index + 1);
     const query = { where: `Id in (${ids.join(', ')})`, orderBy: 'Id desc', fields: 'Id' };
     const { body, headers } = await service.call('/Products', { token, query });
-    expect(body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(ids.toReversed());
+    expect(pluck(body, 'Id')).to.deep.equal(ids.toReversed());
     expect(headers.get('elements-query-pushdown')).to.equal('partial');
     expect(requests.at(-1)).to.include('$filter=(Id ge 1 and Id le 119)');
   });

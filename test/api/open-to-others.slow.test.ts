@@ -21,7 +21,7 @@ describe('a service that others than this machine reach', () => {
     it('does not let a caller reach the simulators, or anything else on this machine, by an address of his own', async () => {
       const configuration = { 'base.url': `${service.app.simulatorsUrl}/odata`, username: 'a', password: 'secret-1' };
       const body = { element: { key: 'odata' }, name: 'x', configuration };
-      const response = await service.call('/instances', { method: 'POST', body });
+      const response = await service.send('POST', '/instances', body);
       expectProblem(response, 'REQUEST_INVALID', /127\.0\.0\.1 has an address that is neither public nor allowed here/);
     });
   });
@@ -43,7 +43,7 @@ describe('a service that others than this machine reach', () => {
     it('answers records from there, and no words of a refusal', async () => {
       prepare(provider);
       const { token } = await service.createInstance('odata', configuration(provider.url));
-      expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+      expect(await service.get('/items', { token })).to.deep.equal([{ id: 1, name: 'one' }]);
       provider.answer(list, json(WORDS, 400));
       const refused = await service.call('/items', { token });
       expectProblem(refused, 'PROVIDER_REJECTED');
@@ -61,8 +61,8 @@ describe('a service that others than this machine reach', () => {
       await sendEvent(service, id);
       await receiver.waitFor(url, 1);
       const attemptsMade = async () => {
-        const [delivery] = (await service.call('/notifications/subscriptions/deliveries')).body;
-        return (await service.call(`/notifications/subscriptions/deliveries/${delivery.id}`)).body.attemptHistory;
+        const [delivery] = await service.get('/notifications/subscriptions/deliveries');
+        return (await service.get(`/notifications/subscriptions/deliveries/${delivery.id}`)).attemptHistory;
       };
       await until(async () => (await attemptsMade()).length > 0);
       const [first] = await attemptsMade();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiCall, useApp } from '../support/app.ts';
+import { type ApiCall, pluck, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
@@ -14,14 +14,14 @@ describe('the organization', () => {
     as(tenant, '/organizations/me/secrets', { method: 'POST', body });
 
   it('is shown to everybody of it', async () => {
-    const { body } = await service.call('/organizations/me');
+    const body = await service.get('/organizations/me');
     expect(Object.keys(body)).to.have.members(['id', 'name', 'createdDate']);
     expect((await as(tenants.sibling, '/organizations/me')).body).to.deep.equal(body);
     expect((await as(tenants.stranger, '/organizations/me')).body).to.include({ name: 'Another one' });
   });
 
   it('is renamed by its administrators, as it was read', async () => {
-    const read = (await service.call('/organizations/me')).body;
+    const read = await service.get('/organizations/me');
     const patch = (body: object, tenant: Tenant = service) =>
       as(tenant, '/organizations/me', { method: 'PATCH', body });
     expect((await patch({ ...read, name: ' Example Inc. ' })).body).to.deep.equal({ ...read, name: 'Example Inc.' });
@@ -39,9 +39,7 @@ describe('the organization', () => {
     expectProblem(await as(tenants.sibling, '/organizations/me/secrets'), 'FORBIDDEN', /modifySecurity/);
     expectProblem(await rotate({}, tenants.colleague), 'FORBIDDEN', /modifySecurity/);
     const strangers = await secretsFor(tenants.stranger);
-    expect(strangers.map(({ secret }: { readonly secret: string }) => secret)).to.deep.equal([
-      tenants.stranger.organizationSecret,
-    ]);
+    expect(pluck(strangers, 'secret')).to.deep.equal([tenants.stranger.organizationSecret]);
   });
 
   it('shows a secret from before secrets were kept to who calls with it', async () => {

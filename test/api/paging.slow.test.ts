@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
-import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
@@ -16,7 +16,7 @@ describe('the pages of a query', () => {
   const shop = useInstance(service, 'odata', SHOP);
   const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
-  const products = (query: Query) => service.call('/Products', { token: shop.token, query });
+  const products = (query: Query) => shop.call('/Products', { query });
 
   describe('one after the other', () => {
     async function follow(path: string, token: string, query: Query): Promise<readonly unknown[]> {
@@ -62,7 +62,7 @@ describe('the pages of a query', () => {
 
     it('joined are one page, for another provider, below a hub, and sorted here', async () => {
       const query = { where: 'amount > 1', orderBy: 'unit,id desc', fields: 'id' };
-      const { body: whole } = await service.call('/time-off', { token: people.token, query });
+      const whole = await people.get('/time-off', { query });
       for (const pageSize of [7, 50]) {
         for (const path of ['/time-off', '/hubs/humancapital/time-off']) {
           expect(await follow(path, people.token, { ...query, pageSize })).to.deep.equal(whole);
@@ -80,10 +80,7 @@ describe('the pages of a query', () => {
     });
 
     it('go on from a page that was asked for by its number', async () => {
-      const first = await service.call('/Products', {
-        token: shop.token,
-        query: { fields: 'Id', pageSize: 2, page: 3 },
-      });
+      const first = await shop.call('/Products', { query: { fields: 'Id', pageSize: 2, page: 3 } });
       const url = /^<([^<>"]+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
       const next = await fetch(url, { headers: authorizationOf(service, shop.token) });
       const rows = [...first.body, ...JSON.parse(await next.text())];
@@ -97,9 +94,9 @@ describe('the pages of a query', () => {
       const at = (path: string, token: string, more: Query = {}) =>
         service.call(path, { token, query: { ...query, nextPage, ...more } });
 
-      const lines = await service.call('/Products/1/Lines', { token: shop.token, query: { pageSize: 1 } });
+      const lines = await shop.call('/Products/1/Lines', { query: { pageSize: 1 } });
       const nextLine = lines.headers.get('elements-next-page-token') ?? '';
-      const ofLines = (path: string) => service.call(path, { token: shop.token, query: { nextPage: nextLine } });
+      const ofLines = (path: string) => shop.call(path, { query: { nextPage: nextLine } });
 
       expect((await ofLines('/Products/1/Lines')).status).to.equal(200);
       expect((await at('/Products', shop.token)).status).to.equal(200);
@@ -110,7 +107,7 @@ describe('the pages of a query', () => {
         await at('/Products', shop.token, { where: 'Stock > 6' }),
         await at('/Products', shop.token, { orderBy: 'Stock desc' }),
         await at('/Products', shop.token, { fields: 'Id,Name' }),
-        await service.call('/Products', { token: shop.token, query: { nextPage } }),
+        await shop.call('/Products', { query: { nextPage } }),
         await at('/Products', other.token),
         await ofLines('/Products/2/Lines'),
         await ofLines('/Orders/A-1/Lines'),
@@ -140,16 +137,14 @@ describe('the pages of a query', () => {
   describe('with a budget of provider calls', () => {
     const ROWS = Array.from({ length: 95 }, (_, index) => ({ id: index, name: index % 9 === 0 ? 'rare' : 'common' }));
     const RARE = ROWS.filter(({ name }) => name === 'rare');
-    let provider: MisbehavingServer;
+    const provider = useMisbehavingServer();
     let token: string;
     before(async () => {
-      provider = await startMisbehavingServer();
       provider.answer('/me', pagesOf([]));
       provider.answer('/items', pagesOf(ROWS));
       const configuration = { 'base.url': provider.url, 'api.key': 'a-key' };
       token = (await service.createInstance('impatient', configuration)).token;
     });
-    after(() => provider.close());
 
     const items = (query: Query, calls: number) =>
       service.call('/items', { token, query, headers: { 'elements-max-provider-calls': String(calls) } });

@@ -206,7 +206,7 @@ describe('a request that is passed through', () => {
     expectProblem(await sendRaw(service.app.url, { path: `${BASE}/passthrough/x`, headers }), 'UNAUTHENTICATED');
     expectProblem(await pass('OPTIONS', '/x'), 'OPERATION_UNSUPPORTED');
     expectProblem(await pass('GET', ''), 'NOT_FOUND');
-    await service.call(`/instances/${filing.instance.id}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${filing.instance.id}/enabled`);
     expectProblem(await pass('GET', '/x'), 'FORBIDDEN');
   });
 
@@ -267,8 +267,7 @@ describe('a request that is passed through', () => {
     expectProblem(await pass('GET', '/reset'), 'PROVIDER_UNAVAILABLE');
     expect(filing.provider.requests.filter(({ url }) => url === '/reset')).to.have.length(1);
     filing.provider.answer('/cut', resetInBody);
-    const cut = await pass('GET', '/cut').catch((error: NodeJS.ErrnoException) => error.code);
-    expect(cut).to.equal('ECONNRESET');
+    expect(await pass('GET', '/cut').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNRESET');
     expect(service.logged.filter((line) => line.includes('"level":60') || line.includes('Unhandled'))).to.deep.equal(
       [],
     );
@@ -284,11 +283,7 @@ describe('a request that is passed through', () => {
     const people = await service.createInstance('bamboohr', BAMBOOHR);
     const fields = await service.call('/passthrough/api/v1/meta/fields', { token: people.token });
     expect(fields.status, JSON.stringify(fields.body)).to.equal(200);
-    const created = await service.call('/passthrough/Products', {
-      token: shop.token,
-      method: 'POST',
-      body: { nonsense: 1 },
-    });
+    const created = await service.send('POST', '/passthrough/Products', { nonsense: 1 }, { token: shop.token });
     expect(created.status).to.equal(400);
     expect(created.body).not.to.have.property('requestId');
   });

@@ -13,9 +13,9 @@ import { findCluster } from '../../embedded/cluster.ts';
 import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
+import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, pluck, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { authorizationOf, withDatabase } from './support/tenants.ts';
@@ -86,16 +86,14 @@ describe('the process', function processes() {
   }
 
   describe('on SIGTERM and SIGINT', () => {
-    let provider: MisbehavingServer;
+    const provider = useMisbehavingServer();
     let patient: Ready;
     let hasty: Ready;
     before(async () => {
       [patient, hasty] = await Promise.all([startReady(), startReady({ SHUTDOWN_TIMEOUT: '1' })]);
-      provider = await startMisbehavingServer();
       provider.answer('/api/', json({ value: [] }));
       provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, METADATA));
     });
-    after(() => provider.close());
 
     it('ends the request under way, takes no new one and exits with 0', async () => {
       const { child, baseUrl } = patient;
@@ -345,7 +343,7 @@ describe('the process', function processes() {
       const child = start({ DATA_DIR: `./${relative(process.cwd(), folder)}/it's "here"`, DATABASE_URL: '' });
       const [, command = ''] = await readLine(child, /Try it:\n(.+)\n/);
       const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: folder });
-      expect(JSON.parse(stdout).map(({ key }: { readonly key: string }) => key)).to.include('bamboohr');
+      expect(pluck(JSON.parse(stdout), 'key')).to.include('bamboohr');
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       await exited;

@@ -7,10 +7,9 @@ import {
   brokenJson,
   html,
   json,
-  type MisbehavingServer,
   redirect,
-  startMisbehavingServer,
   status,
+  useMisbehavingServer,
 } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -65,15 +64,13 @@ const ADDRESS_BOOK = defineConnector({
 
 describe('the reason why the answer of a provider cannot be read', () => {
   const service = useApp({ SIMULATORS_PORT: 'off' }, { connectors: [ADDRESS_BOOK], recorderOptions: { flushMs: 20 } });
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
 
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     ({ token } = await service.createInstance('addressbook', { 'base.url': provider.url, 'api.key': KEY }));
   });
-  after(() => provider.close());
 
   async function failWith(path: string, behaviour: Behaviour): Promise<ApiAnswer> {
     provider.answer(path, behaviour);
@@ -86,7 +83,7 @@ describe('the reason why the answer of a provider cannot be read', () => {
   async function reasonsOf({ body: { requestId } }: ApiAnswer): Promise<string> {
     const path = `/activity/${requestId}`;
     await until(async () => (await service.call(path)).status === 200);
-    const { reason, code } = (await service.call(path)).body;
+    const { reason, code } = await service.get(path);
     expect(code).to.equal('PROVIDER_PROTOCOL');
     const lines = service.logged.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
     const warnings = lines.filter(({ level }) => level === 'warn');
@@ -103,7 +100,7 @@ describe('the reason why the answer of a provider cannot be read', () => {
 
   it('is found by its text in the activity', async () => {
     const where = "reason LIKE '%lacks the contacts%'";
-    const { body } = await service.call('/activity', { query: { where } });
+    const body = await service.get('/activity', { query: { where } });
     expect(body).to.have.length(1);
     expect(body[0]).to.include({ path: '/elements/api-v2/contacts', status: 502 });
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../support/app.ts';
+import { pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -12,7 +12,7 @@ describe('queries', () => {
   const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const products = (query: Query, headers: Readonly<Record<string, string>> = {}) =>
-    service.call('/Products', { token: shop.token, query, headers });
+    shop.call('/Products', { query, headers });
 
   describe('that are wrong', () => {
     it('say where and what is meant, for every fault', async () => {
@@ -103,7 +103,7 @@ describe('queries', () => {
 
     it('take quotes and colons that the client left as they are', async () => {
       const path = "/Products?where=Name='ABC'%20OR%20ChangedAt=2025-01-01T00:00:00.1111110Z&fields=Id";
-      expect((await service.call(path, { token: shop.token })).body).to.deep.equal([{ Id: 1 }, { Id: 14 }]);
+      expect(await shop.get(path)).to.deep.equal([{ Id: 1 }, { Id: 14 }]);
     });
 
     it('answer the fields that were asked for, in that order, and no others', async () => {
@@ -120,17 +120,14 @@ describe('queries', () => {
       const sorted = [...body].sort((a, b) => b.Stock - a.Stock || a.Id - b.Id);
       expect(body).to.deep.equal(sorted);
       const query = { orderBy: 'amount desc', fields: 'amount' };
-      const timeOff = await service.call('/time-off', { token: people.token, query });
-      const amounts: number[] = timeOff.body.map(({ amount }: { amount: number }) => amount);
+      const timeOff = await people.call('/time-off', { query });
+      const amounts: number[] = pluck(timeOff.body, 'amount');
       expect(amounts).to.deep.equal([...amounts].sort((a, b) => b - a));
       expect(timeOff.headers.get('elements-query-pushdown')).to.equal('partial');
     });
 
     it('tell in headers what happened', async () => {
-      const response = await service.call('/employees', {
-        token: people.token,
-        query: { where: "status = 'Active'", pageSize: 5 },
-      });
+      const response = await people.call('/employees', { query: { where: "status = 'Active'", pageSize: 5 } });
       const headers = Object.fromEntries(response.headers);
       expect(headers).to.deep.include({
         'elements-returned-count': '5',
@@ -166,7 +163,7 @@ describe('queries', () => {
       expectProblem(response, 'WHERE_UNSUPPORTED', message);
       expect(response.body.details[0]).to.include({ position: 14, length: 17 });
       const query = { orderBy: 'amount' };
-      const sorted = await service.call('/time-off', { token: people.token, query, headers });
+      const sorted = await people.call('/time-off', { query, headers });
       expectProblem(sorted, 'WHERE_UNSUPPORTED');
     });
   });

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { LIMITS } from '../../src/where/parse.ts';
-import { type TestApp, useSharedApp } from '../support/app.ts';
+import { pluck, type TestApp, useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 
 async function explain(service: TestApp, token: string, body: object) {
-  return service.call('/query/explain', { method: 'POST', token, body });
+  return service.send('POST', '/query/explain', body, { token });
 }
 
 describe('POST /query/explain', () => {
@@ -109,7 +109,7 @@ describe('POST /query/explain', () => {
 
   it('answers for a disabled instance', async () => {
     const instance = await service.createInstance('bamboohr', CONFIGURATION);
-    await service.call(`/instances/${instance.id}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${instance.id}/enabled`);
     const { status } = await explain(service, instance.token, { objectName: 'employees', where: 'id = 1' });
     expect(status).to.equal(200);
   });
@@ -147,9 +147,8 @@ describe('the filter of GET /instances', () => {
   });
 
   async function names(where: string): Promise<string[]> {
-    const { status, body } = await service.call('/instances', { query: { where } });
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body.map(({ name }: { name: string }) => name);
+    const body = await service.get('/instances', { query: { where } });
+    return pluck(body, 'name');
   }
 
   it('is the query language, answered by the database', async () => {
@@ -166,10 +165,10 @@ describe('the filter of GET /instances', () => {
   it('goes along with tags, search and paging', async () => {
     const where = "element.key = 'bamboohr'";
     const first = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1 } });
-    expect(first.body.map(({ name }: { name: string }) => name)).to.deep.equal(['Payroll']);
+    expect(pluck(first.body, 'name')).to.deep.equal(['Payroll']);
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
     const second = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1, nextPage } });
-    expect(second.body.map(({ name }: { name: string }) => name)).to.deep.equal(['payroll']);
+    expect(pluck(second.body, 'name')).to.deep.equal(['payroll']);
     expect(second.headers.get('elements-next-page-token')).to.equal(null);
     const other = await service.call('/instances', { query: { where: 'id > 0', searchText: 'PAY', nextPage } });
     expect(other.body.code).to.equal('REQUEST_INVALID');
@@ -179,7 +178,7 @@ describe('the filter of GET /instances', () => {
     const { status, body } = await service.call('/instances', { query: { where: "nam = 'x' and id = 'a'" } });
     expect(status).to.equal(400);
     expect(body.code).to.equal('WHERE_INVALID');
-    expect(body.details.map(({ message }: { message: string }) => message)).to.deep.equal([
+    expect(pluck(body.details, 'message')).to.deep.equal([
       "Unknown field 'nam'. Did you mean 'name'?",
       "'id' is of type integer: expected a whole number, such as 12.",
     ]);

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
 
 describe('requests and responses', () => {
   const service = useSharedApp();
-  let token: string;
-  before(async () => {
-    ({ token } = await service.createInstance('odata', SHOP));
-  });
+  const shop = useInstance(service, 'odata', SHOP);
 
   describe('the request id', () => {
     it('is on every response, another one each time, and in the body of errors', async () => {
@@ -17,11 +15,11 @@ describe('requests and responses', () => {
         service.call('/elements'),
         service.call('/instances'),
         service.call('/instances/999'),
-        service.call('/Products', { token }),
-        service.call('/Nothing', { token }),
+        shop.call('/Products'),
+        shop.call('/Nothing'),
         service.call('/elements', { headers: { authorization: 'nonsense' } }),
-        service.call('/instances', { method: 'PATCH' }),
-        service.call('/instances', { method: 'POST', body: '{' }),
+        service.send('PATCH', '/instances'),
+        service.send('POST', '/instances', '{'),
       ]);
       const ids = answers.map(({ headers }) => headers.get('elements-request-id'));
       expect(new Set(ids).size).to.equal(answers.length);
@@ -84,7 +82,7 @@ describe('requests and responses', () => {
     for (const [query, message] of Object.entries(refused)) {
       it(`refuses ${query}`, async () => {
         expectProblem(await service.call(`/instances?${query}`), 'REQUEST_INVALID', message);
-        expectProblem(await service.call(`/Products?${query}`, { token }), 'REQUEST_INVALID', message);
+        expectProblem(await shop.call(`/Products?${query}`), 'REQUEST_INVALID', message);
       });
     }
 
@@ -102,24 +100,24 @@ describe('requests and responses', () => {
     };
     for (const [query, message] of Object.entries(refusedOfRecords)) {
       it(`of records refuses ${query}`, async () => {
-        expectProblem(await service.call(`/Products?${query}`, { token }), 'REQUEST_INVALID', message);
+        expectProblem(await shop.call(`/Products?${query}`), 'REQUEST_INVALID', message);
       });
     }
 
     it('takes parameters without a value as absent', async () => {
-      const plain = await service.call('/Products', { token });
+      const plain = await shop.call('/Products');
       for (const query of [
         'where=&orderBy=&fields=&nextPage=&page=&pageSize=',
         'where',
         'where=&where=',
         'page=1&nextPage=',
       ]) {
-        expect((await service.call(`/Products?${query}`, { token })).body, query).to.deep.equal(plain.body);
+        expect(await shop.get(`/Products?${query}`), query).to.deep.equal(plain.body);
       }
-      const filtered = await service.call('/Products?where=&where=Id=7', { token });
+      const filtered = await shop.call('/Products?where=&where=Id=7');
       expect(filtered.body).to.have.length(1);
       // The time of its last call is stored behind the answers.
-      const idsIn = ({ body }: ApiAnswer) => body.map(({ id }: { readonly id: number }) => id);
+      const idsIn = ({ body }: ApiAnswer) => pluck(body, 'id');
       const all = await service.call('/instances');
       const listed = await service.call('/instances?tags[]=&searchText=&where=&nextPage=');
       expect(idsIn(listed)).to.deep.equal(idsIn(all)).and.to.have.length(1);
@@ -127,16 +125,16 @@ describe('requests and responses', () => {
 
     it('takes the page beside a token as absent', async () => {
       const query = 'pageSize=10&orderBy=Id';
-      const next = (await service.call(`/Products?${query}`, { token })).headers.get('elements-next-page-token');
-      const second = await service.call(`/Products?${query}&page=2`, { token });
-      const both = await service.call(`/Products?${query}&page=9&nextPage=${next}`, { token });
+      const next = (await shop.call(`/Products?${query}`)).headers.get('elements-next-page-token');
+      const second = await shop.call(`/Products?${query}&page=2`);
+      const both = await shop.call(`/Products?${query}&page=9&nextPage=${next}`);
       expect(both.body).to.deep.equal(second.body);
     });
 
     it('takes the largest page and one far behind the end', async () => {
-      const largest = await service.call('/Products?pageSize=5000', { token });
+      const largest = await shop.call('/Products?pageSize=5000');
       expect(largest.body).to.have.length(240);
-      const behind = await service.call('/Products?page=2147483647&pageSize=5000', { token });
+      const behind = await shop.call('/Products?page=2147483647&pageSize=5000');
       expect(behind).to.deep.include({ status: 200, body: [] });
     });
 
@@ -148,7 +146,7 @@ describe('requests and responses', () => {
     for (const [name, value] of Object.entries(headers)) {
       it(`has its place in headers too: ${name}: ${value} is refused`, async () => {
         const path = name === 'Elements-Version' ? '/objects' : '/Products';
-        const response = await service.call(path, { token, headers: { [name]: value } });
+        const response = await shop.call(path, { headers: { [name]: value } });
         expectProblem(response, 'REQUEST_INVALID', new RegExp(`^headers\\.${name.toLowerCase()} must be `));
       });
     }
@@ -161,7 +159,7 @@ describe('requests and responses', () => {
         expectProblem(response, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
       for (const path of ['/Products/1/Lines/2', '/objects/Products', '/bulk']) {
-        const answer = await service.call(path, { token });
+        const answer = await shop.call(path);
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
       for (const path of ['/nothing', '/elements', '/elements/api-v1/hubs', '/api-v2', '/health', '/docs/assets/x']) {
@@ -178,10 +176,10 @@ describe('requests and responses', () => {
         ['GET', '/instances/1/enabled', 'DELETE, PUT'],
         ['PUT', '/accounts/instances', 'GET'],
         ['OPTIONS', '/elements', 'GET'],
-        ['PUT', '/objects', 'GET', token],
-        ['PATCH', '/Products', 'GET, POST', token],
-        ['POST', '/Products/1', 'DELETE, GET, PATCH, PUT', token],
-        ['DELETE', '/Products/1/Lines', 'GET', token],
+        ['PUT', '/objects', 'GET', shop.token],
+        ['PATCH', '/Products', 'GET, POST', shop.token],
+        ['POST', '/Products/1', 'DELETE, GET, PATCH, PUT', shop.token],
+        ['DELETE', '/Products/1/Lines', 'GET', shop.token],
       ];
       for (const [method, path, allow, withToken] of wrong) {
         const response = await service.call(path, { method, ...(withToken !== undefined && { token: withToken }) });

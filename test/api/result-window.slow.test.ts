@@ -38,7 +38,7 @@ describe('a provider that shows only so many rows of one query', () => {
 
   it('has its window in the metadata, and cannot have its rows sorted here', async () => {
     const { token } = filing.instance;
-    const { body } = await service.call('/objects/entries/metadata', { token });
+    const body = await service.get('/objects/entries/metadata', { token });
     expect(body.limits).to.deep.equal({ resultWindow: 40, maxPageSize: 20 });
     const message =
       "The provider cannot sort by 'id', and Causeway cannot sort the rows itself, because the provider returns only 40 of them. Narrow the filter.";

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { PRIVILEGES, type Privilege, ROLE_KEYS, ROLES, type RoleKey } from '../../src/accounts/privileges.ts';
 import { runs } from '../../suite/effort.ts';
-import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, type StartedApp, startTestApp } from '../support/app.ts';
 import { authorizationOf, makeTenants } from './support/tenants.ts';
 
 /** MODEL_RUNS makes it more, MODEL_SEED something else. */
@@ -403,7 +403,7 @@ describe('what somebody may do', function rights() {
               (own.has('viewAccountUsers') && other.account === person.account) ||
               other === person),
         );
-        expect(seen.body.map(({ id }: { id: number }) => id)).to.deep.equal(visible.map(({ id }) => id));
+        expect(pluck(seen.body, 'id')).to.deep.equal(visible.map(({ id }) => id));
         const roles = ROLE_KEYS.filter((role) => person.roles.has(role));
         expect(me.body).to.deep.include({ id: person.id, accountId: person.account, roles });
       }

@@ -20,7 +20,7 @@ describe('secrets', () => {
     };
     const body = { element: { key: 'odata' }, name: 'Shop', configuration: PRIVATE_SHOP };
     const headers = { 'idempotency-key': 'the-first-key' };
-    const shop = (await service.call('/instances', { method: 'POST', body, headers })).body;
+    const shop = await service.change('POST', '/instances', body, { headers });
     const people = await service.createInstance('bamboohr', BAMBOOHR);
     secrets.push(
       service.userSecret,
@@ -99,7 +99,7 @@ describe('secrets', () => {
     for (const password of passwords) {
       const configuration = { ...PRIVATE_SHOP, password };
       const body = { element: { key: 'odata' }, name: 'x', configuration };
-      expectProblem(await service.call('/instances', { method: 'POST', body }), 'PROVIDER_CREDENTIALS_INVALID');
+      expectProblem(await service.send('POST', '/instances', body), 'PROVIDER_CREDENTIALS_INVALID');
     }
     expectProblem(await service.call('/instances?pageSize=0'), 'REQUEST_INVALID', 'query.pageSize must be >= 1.');
   });

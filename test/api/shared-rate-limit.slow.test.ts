@@ -34,7 +34,7 @@ describe('the rate limit of a provider over two processes', function overProcess
     const { id, token } = await one.createInstance('limited', { 'base.url': provider.url });
     const jobs = await Promise.all(
       [one, other, one, other].map(async (service) => {
-        const { body } = await service.call('/bulk/query', { method: 'POST', body: { objectName: 'rows' }, token });
+        const body = await service.change('POST', '/bulk/query', { objectName: 'rows' }, { token });
         return body.id;
       }),
     );
@@ -46,7 +46,7 @@ describe('the rate limit of a provider over two processes', function overProcess
     }
     expect(new Set(await Promise.all(statuses))).to.deep.equal(new Set([200]));
     for (const job of jobs) {
-      const status = async () => (await one.call(`/bulk/${job}/status`, { token })).body;
+      const status = async () => await one.get(`/bulk/${job}/status`, { token });
       await until(async () => (await status()).bulkFinishTime !== undefined);
       expect(await status()).to.include({ status: 'COMPLETED', recordsCount: 300 });
     }

@@ -1,22 +1,19 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 
 /** What a simulator is asked to do wrong on its own side, as the callers of an instance on it meet it. */
 describe('trouble at a simulated provider', () => {
   const service = useApp();
-  let token: string;
-
-  before(async () => {
-    ({ token } = await service.createInstance('bamboohr', BAMBOOHR));
-  });
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const simulate = (method: string, path: string, body?: object) =>
     fetch(`${service.app.simulatorsUrl}/bamboohr/simulate/${path}`, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const read = () => service.call('/employees/105', { token });
+  const read = () => people.call('/employees/105');
 
   afterEach(() => simulate('DELETE', 'trouble'));
 
@@ -44,23 +41,19 @@ describe('trouble at a simulated provider', () => {
 
   it('is made for one call by a header that reaches the simulator: that of a pass-through, and of no other call', async () => {
     const headers = { 'x-simulate': '418' };
-    const passed = await service.call('/passthrough/api/v1/employees/105', { token, headers });
-    const normalised = await service.call('/employees/105', { token, headers });
+    const passed = await people.call('/passthrough/api/v1/employees/105', { headers });
+    const normalised = await people.call('/employees/105', { headers });
     expect([passed.status, normalised.status]).to.deep.equal([418, 200]);
   });
 
   it('is planned by nobody who comes through the service', async () => {
-    const response = await service.call('/passthrough/simulate/trouble', {
-      method: 'POST',
-      token,
-      body: { trouble: '500' },
-    });
+    const response = await people.send('POST', '/passthrough/simulate/trouble', { trouble: '500' });
     expect([response.status, (await read()).status]).to.deep.equal([404, 200]);
   });
 
   it('comes as changes by others too', async () => {
     const changed = await simulate('POST', 'changes', { table: 'employees', create: 2 });
     expect(await changed.json()).to.deep.equal({ created: ['401', '402'], updated: [], removed: [] });
-    expect((await service.call('/employees/402', { token })).body.city).to.equal('New 1');
+    expect((await people.get('/employees/402')).city).to.equal('New 1');
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { DEMO_ACCESS_TOKEN } from '../../connectors/slack/simulator.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 
 interface File {
   readonly id: string;
@@ -14,23 +15,21 @@ interface File {
 
 describe('files of Slack', () => {
   const service = useApp({ SIMULATORS_PORT: '0', EGRESS_ALLOW: '127.0.0.1' });
-  let token: string;
+  const instance = useInstance(service, 'slack', {
+    simulator: true,
+    'oauth.api.key': 'demo-client',
+    'oauth.api.secret': 'demo-secret',
+    'oauth.user.token': DEMO_ACCESS_TOKEN,
+  });
   let files: readonly File[];
 
   before(async () => {
-    const configuration = {
-      simulator: true,
-      'oauth.api.key': 'demo-client',
-      'oauth.api.secret': 'demo-secret',
-      'oauth.user.token': DEMO_ACCESS_TOKEN,
-    };
-    ({ token } = await service.createInstance('slack', configuration));
-    const { body } = await service.call('/files', { token, query: { pageSize: 60 } });
+    const body = await instance.get('/files', { query: { pageSize: 60 } });
     files = body;
   });
 
   const download = (id: string, accept = 'application/octet-stream', asBytes = true) =>
-    service.call(`/files/${id}`, { token, headers: { accept }, asBytes });
+    instance.call(`/files/${id}`, { headers: { accept }, asBytes });
   const find = (isMeant: (file: File) => boolean) => files.find(isMeant) ?? expect.fail('There is no such file.');
 
   it('have their bytes, type and name', async () => {

@@ -30,9 +30,9 @@ describe('simulators with split roles', function splitRoles() {
     return other;
   }
   async function createIncident(token: string): Promise<{ readonly sys_id: string }> {
-    const [{ caller_id }] = (await api.call('/incident', { token, query: { pageSize: '1' } })).body;
+    const [{ caller_id }] = await api.get('/incident', { token, query: { pageSize: '1' } });
     const body = { short_description: 'Split', caller_id };
-    const created = await api.call('/incident', { method: 'POST', token, body });
+    const created = await api.send('POST', '/incident', body, { token });
     expect(created.status).to.equal(200);
     return created.body;
   }
@@ -53,7 +53,7 @@ describe('simulators with split roles', function splitRoles() {
       const created = await createIncident(token);
       const [event] = await receiver.waitFor(callback, 1);
       expect(event?.body.data).to.include({ objectName: 'incident', objectId: created.sys_id });
-      await api.call(`/instances/${id}`, { method: 'DELETE' });
+      await api.send('DELETE', `/instances/${id}`);
     });
 
   it('are those of another process for an API that serves none', async () => {
@@ -62,8 +62,8 @@ describe('simulators with split roles', function splitRoles() {
     const { sys_id } = await createIncident(token);
     const found = await second.call(`/incident/${sys_id}`, { token });
     expect([found.status, found.body.short_description]).to.deep.equal([200, 'Split']);
-    const { body: elements } = await api.call('/elements/salesforce');
-    expect((await second.call('/elements/salesforce')).body.simulator)
+    const elements = await api.get('/elements/salesforce');
+    expect((await second.get('/elements/salesforce')).simulator)
       .to.deep.equal(elements.simulator)
       .and.not.equal(undefined);
   });
@@ -71,7 +71,7 @@ describe('simulators with split roles', function splitRoles() {
   it('are no way around the egress for an instance that does not ask for them', async () => {
     const second = await start({ ROLE: 'api', ...ways.SIMULATORS_URL?.(), EGRESS_ALLOW: '' });
     const body = { element: { key: 'odata' }, name: 'Around', configuration: { 'base.url': `${url()}/odata/v4/shop` } };
-    const refused = await second.call('/instances', { method: 'POST', body });
+    const refused = await second.send('POST', '/instances', body);
     expect(refused.status).to.equal(400);
     expect(refused.body.message).to.match(/127\.0\.0\.1/);
   });
@@ -79,7 +79,7 @@ describe('simulators with split roles', function splitRoles() {
   it('are missed with the variables that the operator sets, and nobody is told to reach the provider instead', async () => {
     const second = await start({ ROLE: 'api', SIMULATORS_PORT: 'off' });
     const body = { element: { key: 'bamboohr' }, name: 'Alone', configuration: BAMBOOHR };
-    const refused = await second.call('/instances', { method: 'POST', body });
+    const refused = await second.send('POST', '/instances', body);
     expect([refused.status, refused.body.message]).to.deep.equal([
       400,
       'This process has no access to the simulator of BambooHR. The operator sets SIMULATORS_PORT for the process that serves the simulators, and SIMULATORS_URL for the others.',

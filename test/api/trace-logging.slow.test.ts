@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 import { quoting, tracesOf } from './support/canaries.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -15,15 +15,12 @@ describe('trace logging of an instance', () => {
   const connectors = OUTSIDE_CONNECTORS;
   const service = useApp({ CONNECTORS_PATH: connectors }, { recorderOptions: { flushMs: 20 } });
   const apiKey = `canary-${randomBytes(8).toString('hex')}`;
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let instance: ApiAnswer['body'];
 
   before(async () => {
-    provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
   });
-
-  after(() => provider.close());
 
   beforeEach(async () => {
     instance = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': apiKey });
@@ -35,7 +32,7 @@ describe('trace logging of an instance', () => {
   async function callsOf(response: ApiAnswer, by = service): Promise<ApiAnswer['body']> {
     const path = `/activity/${requestIdOf(response)}`;
     await until(async () => (await by.call(path)).status === 200);
-    return (await by.call(path)).body.providerCalls;
+    return (await by.get(path)).providerCalls;
   }
 
   const items = (call: ApiCall = {}) => service.call('/items', { token: instance.token, ...call });
@@ -57,7 +54,7 @@ describe('trace logging of an instance', () => {
     expect(Object.keys((await callsOf(await items()))[0])).not.to.include('responseBody');
     await put();
     await callsOf(await items());
-    const { body } = await service.call(`/instances/${instance.id}/activity`);
+    const body = await service.get(`/instances/${instance.id}/activity`);
     expect(JSON.stringify(body)).not.to.include('responseHeaders');
   });
 
@@ -66,13 +63,13 @@ describe('trace logging of an instance', () => {
     expectProblem(await put(0), 'REQUEST_INVALID');
     await put();
     const path = `/instances/${instance.id}`;
-    expect((await service.call(`${path}/trace-logging`, { method: 'DELETE' })).body).to.deep.equal({ id: instance.id });
-    expect((await service.call(path)).body).to.include({ traceLoggingEnabled: false });
+    expect(await service.change('DELETE', `${path}/trace-logging`)).to.deep.equal({ id: instance.id });
+    expect(await service.get(path)).to.include({ traceLoggingEnabled: false });
     await put(1);
     await until(async () => (await service.call(path)).body.traceLoggingEnabled === false);
     provider.answer('/items', json({ records: [] }));
     expect(Object.keys((await callsOf(await items()))[0])).not.to.include('responseBody');
-    expectProblem(await service.call('/instances/999999/trace-logging', { method: 'PUT' }), 'NOT_FOUND');
+    expectProblem(await service.send('PUT', '/instances/999999/trace-logging'), 'NOT_FOUND');
   });
 
   it('cuts a large body where all can see it, and describes one that is no text', async () => {
@@ -143,7 +140,7 @@ describe('trace logging of an instance', () => {
       await second.call('/items', { token });
       await put();
       await until(async () => 'responseBody' in (await callsOf(await second.call('/items', { token }), second))[0]);
-      await service.call(`/instances/${instance.id}/trace-logging`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${instance.id}/trace-logging`);
       await until(async () => !('responseBody' in (await callsOf(await second.call('/items', { token })))[0]));
     } finally {
       await second.stop();

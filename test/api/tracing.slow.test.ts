@@ -212,7 +212,7 @@ describe('traces', function traces() {
     const service = await start();
     const { token } = await connect(service);
     provider.answer('/items', status(503));
-    const failed = await service.call('/items', { method: 'POST', token, body: { state: 'odd' } });
+    const failed = await service.send('POST', '/items', { state: 'odd' }, { token });
     expect([failed.status, failed.body.code]).to.deep.equal([502, 'PROVIDER_UNAVAILABLE']);
     const spans = await traceOfRequest(collector, failed);
     expect(treeOf(spans.filter((span) => !isStatement(span)))).to.deep.equal([
@@ -307,7 +307,7 @@ describe('traces', function traces() {
     receiver.recover(url);
     const { token } = await connect(service);
     provider.answer('/items', status(503));
-    await service.call('/items', { method: 'POST', token, body: { state: 'odd' } });
+    await service.send('POST', '/items', { state: 'odd' }, { token });
     await service.call('/instances/999');
     await fetch(`${service.app.url}/health/live`).then((response) => response.text());
     await until(async () => wasDelivered(collector.spans));

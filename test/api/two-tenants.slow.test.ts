@@ -11,9 +11,9 @@ import {
   string,
   tuple,
 } from 'fast-check';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp } from '../support/app.ts';
 import { anyCharacter } from '../support/characters.ts';
-import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { json, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { PRIVATE_SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, type Tenant } from './support/tenants.ts';
@@ -31,7 +31,7 @@ describe('what one tenant sends', function twoTenants() {
   this.timeout(120_000);
   const service = useApp({ TRUST_PROXY: '127.0.0.1,::1' });
   let stranger: Tenant;
-  let provider: MisbehavingServer;
+  const provider = useMisbehavingServer();
   let token: string;
   let instanceId: number;
   let proxies = 0;
@@ -39,15 +39,12 @@ describe('what one tenant sends', function twoTenants() {
 
   before('two tenants, of which the second has an instance', async () => {
     ({ stranger } = await createTenants(service));
-    provider = await startMisbehavingServer();
     provider.answer('/open/', json({ value: [] }));
     provider.answer('/api/', json({ value: [] }), json({ error: { message: `Not with ${PASSWORD}` } }, 401));
     provider.answer('/api/$metadata', json({ error: { message: `There is no request with ${PASSWORD}` } }, 422));
     const configuration = { 'base.url': `${provider.url}/api`, username: 'second-user', password: PASSWORD };
     ({ token, id: instanceId } = await service.createInstance('odata', configuration));
   });
-
-  after(() => provider.close());
 
   const asStranger = (path: string, { headers, ...call }: ApiCall = {}) =>
     service.call(path, { ...call, headers: { ...FAR_AWAY, ...authorizationOf(stranger), ...headers } });
@@ -202,7 +199,7 @@ describe('what one tenant sends', function twoTenants() {
       const response = await post('/instances', body);
       expectProblem(response, 'REQUEST_INVALID');
       expect(JSON.stringify(response.body)).to.not.contain('[redacted]');
-      const named = response.body.details.map(({ path }: { path: string }) => path);
+      const named = pluck(response.body.details, 'path');
       expect(named).to.include.members(some.map((guess) => `/body/configuration/${guess}`));
     }
     for (const guess of secrets) {

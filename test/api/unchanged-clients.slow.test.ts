@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, pluck, USER_SECRET, useApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
@@ -30,7 +30,7 @@ describe('clients of the original API, unchanged', () => {
   const send = (path: string, call: ApiCall = {}, token = shop.token) =>
     service.call(path, { ...call, headers: { authorization: `${secrets}, Element ${token}`, ...call.headers } });
   const logIn = (email: string, password: string) =>
-    service.call('/console/session', { method: 'POST', body: { email, password }, headers: { authorization: '' } });
+    service.send('POST', '/console/session', { email, password }, { headers: { authorization: '' } });
 
   async function sent(path: string, call?: ApiCall): Promise<ApiAnswer['body']> {
     const { status, body } = await send(path, call);
@@ -48,15 +48,13 @@ describe('clients of the original API, unchanged', () => {
     });
 
     it('create none with a token that is not theirs, or without the organization', async () => {
-      const foreign = await service.call('/instances', {
-        method: 'POST',
-        body: newInstance,
+      const foreign = await service.send('POST', '/instances', newInstance, {
         headers: { authorization: `${authorizationOf(tenants.stranger).authorization}, Element ${shop.token}` },
       });
       const refusal = 'The Element token is not valid, or its instance was deleted.';
       expectProblem(foreign, 'UNAUTHENTICATED', refusal);
       expectProblem(await send('/instances', { method: 'POST', body: newInstance }, 'x'), 'UNAUTHENTICATED', refusal);
-      const { status } = await service.call('/instances', { method: 'POST', body: newInstance, token: shop.token });
+      const { status } = await shop.send('POST', '/instances', newInstance);
       expect(status).to.equal(401);
       expect(await sent('/instances?pageSize=10')).to.have.length(1);
     });
@@ -70,7 +68,7 @@ describe('clients of the original API, unchanged', () => {
       expect(full.configuration).to.include({ username: 'demo', password: '********' });
       expect(await sent('/instances?searchText=nothing-of-this')).to.deep.equal([]);
       expect(await sent('/instances?tags%5B%5D=')).to.include({ id: shop.id });
-      const { status } = await service.call('/instances?pageSize=1', { token: shop.token });
+      const { status } = await shop.call('/instances?pageSize=1');
       expect(status).to.equal(401);
     });
 
@@ -88,8 +86,7 @@ describe('clients of the original API, unchanged', () => {
         `User ${USER_SECRET}, Organization ${ORGANIZATION_SECRET}, Element: ${shop.token}`,
         `User: ${USER_SECRET},Organization:${ORGANIZATION_SECRET} , element :  ${shop.token}`,
       ]) {
-        const { status, body } = await service.call('/instances', { headers: { authorization: header } });
-        expect(status, JSON.stringify(body)).to.equal(200);
+        await service.get('/instances', { headers: { authorization: header } });
       }
       const without = await service.call('/accounts', { headers: { authorization: `User ${USER_SECRET}, Element: ` } });
       expectProblem(without, 'UNAUTHENTICATED', 'The Authorization header has no secret after Element.');
@@ -132,7 +129,7 @@ describe('clients of the original API, unchanged', () => {
       expect(find(byToken, 'username')).to.include({ propertyValue: 'demo', type: 'string', active: true });
       expect(find(byToken, 'password')).to.include({ propertyValue: '********' });
       expect(find(byToken, 'event.notification.callback.url')).not.to.have.property('propertyValue');
-      const { body } = await service.call(`/instances/${shop.id}/configuration`);
+      const body = await service.get(`/instances/${shop.id}/configuration`);
       expect(body, 'without a token').to.include({ username: 'demo' });
     });
 
@@ -179,8 +176,8 @@ describe('clients of the original API, unchanged', () => {
       const elsewhere = `/elements/bamboohr/instances/${id}`;
       const message = `There is no instance ${id} of the element 'bamboohr'.`;
       for (const method of ['GET', 'DELETE']) expectProblem(await send(elsewhere, { method }), 'NOT_FOUND', message);
-      const { body: rows } = await service.call(`/audit-logs/element-instances/${id}`);
-      expect(rows.map(({ action }: { readonly action: string }) => action)).to.include.members(['create', 'update']);
+      const rows = await service.get(`/audit-logs/element-instances/${id}`);
+      expect(pluck(rows, 'action')).to.include.members(['create', 'update']);
       expect(await sent(path, { method: 'DELETE' })).to.deep.equal({ id });
       expectProblem(await send(path), 'NOT_FOUND');
     });
@@ -190,11 +187,9 @@ describe('clients of the original API, unchanged', () => {
     it('list their keys and their elements', async () => {
       const keys = await sent('/hubs/keys');
       expect(keys).to.include.members(['crm', 'general']).and.to.deep.equal(keys.toSorted());
-      const { body: hubs } = await service.call('/hubs');
+      const hubs = await service.get('/hubs');
       expect(await sent('/hubs/crm')).to.deep.equal(hubs.find(({ key }: Property) => key === 'crm'));
-      const { status, body } = await service.call('/hubs/crm/elements');
-      expect(status).to.equal(200);
-      expect(body).to.deep.equal(await sent('/elements?hub=crm'));
+      expect(await service.get('/hubs/crm/elements')).to.deep.equal(await sent('/elements?hub=crm'));
       expectProblem(await service.call('/hubs/cmr'), 'NOT_FOUND', /^There is no hub 'cmr'\. .*'crm'/);
       expectProblem(await service.call('/hubs/cmr/elements'), 'NOT_FOUND');
       expectProblem(await service.call('/hubs/crm/contacts'), 'UNAUTHENTICATED');
@@ -212,8 +207,7 @@ describe('clients of the original API, unchanged', () => {
 
     it('have its accounts below it, and no others', async () => {
       const { id } = await sent('/organizations/me');
-      const all = await sent(`/organizations/${id}/accounts`);
-      expect(all).to.deep.equal(await sent('/accounts'));
+      expect(await sent(`/organizations/${id}/accounts`)).to.deep.equal(await sent('/accounts'));
       const body = { externalId: 'churros@example.com', name: 'churros' };
       const made = await sent(`/organizations/${id}/accounts`, { method: 'POST', body });
       expect(await sent(`/organizations/${id}/accounts/${made.id}`)).to.deep.equal(made);
@@ -245,8 +239,8 @@ describe('clients of the original API, unchanged', () => {
       expect(await sent(`${path}/admin`, { method: 'DELETE' })).to.deep.equal({ id: role.id, key: 'admin' });
       expect(await listUsers()).to.equal(403);
       expectProblem(await send(`${path}/admin`, { method: 'DELETE' }), 'NOT_FOUND');
-      const { body: log } = await service.call('/audit-logs/settings');
-      const changes = log.map((row: ApiAnswer['body']) => row.changes);
+      const log = await service.get('/audit-logs/settings');
+      const changes = pluck(log, 'changes');
       expect(changes).to.deep.include.members([{ roles: { to: 'admin' } }, { roles: { from: 'admin' } }]);
     });
 
@@ -261,18 +255,14 @@ describe('clients of the original API, unchanged', () => {
       const privileges = ['viewElements', 'viewAccountUsers', 'configureRoles'];
       const before = await sent('/organizations/roles/default-user');
       await sent('/organizations/roles/default-user', { method: 'PUT', body: { privileges } });
-      const above = await service.call(`/accounts/${tenants.sibling.accountId}/roles/default-user`, {
-        method: 'PUT',
-        headers: authorizationOf(tenants.sibling),
-      });
+      const above = await tenants.sibling.send('PUT', `/accounts/${tenants.sibling.accountId}/roles/default-user`);
       expectProblem(above, 'FORBIDDEN', /^The role default-user has the privilege configureRoles/);
       const body = { privileges: before.privileges };
       await sent('/organizations/roles/default-user', { method: 'PUT', body });
       await sent('/accounts/1/roles/admin', { method: 'DELETE' });
       expect((await service.call(`/accounts/1/users/${id}`, { headers })).status).to.equal(200);
-      const stranger = authorizationOf(tenants.stranger);
       for (const method of ['PUT', 'DELETE'])
-        expectProblem(await service.call('/accounts/1/roles/admin', { method, headers: stranger }), 'NOT_FOUND');
+        expectProblem(await tenants.stranger.send(method, '/accounts/1/roles/admin'), 'NOT_FOUND');
     });
   });
 
@@ -290,9 +280,9 @@ describe('clients of the original API, unchanged', () => {
       expect(changed).to.include({ email }).and.not.to.have.property('password');
       expect((await logIn(email, PASSWORD)).status).to.equal(401);
       expect((await logIn(email, NEW_PASSWORD)).status).to.equal(200);
-      const { body: log } = await service.call('/audit-logs/users', { query: { pageSize: 2 } });
+      const log = await service.get('/audit-logs/users', { query: { pageSize: 2 } });
       for (const { changes } of log) expect(changes).to.include({ password: 'set' });
-      const { body: everything } = await service.call('/audit-logs');
+      const everything = await service.get('/audit-logs');
       const told = JSON.stringify([everything, service.logged]);
       for (const password of [PASSWORD, NEW_PASSWORD]) expect(told).not.to.include(password);
     });
@@ -323,11 +313,7 @@ describe('clients of the original API, unchanged', () => {
     });
 
     it('set none of somebody above them, and in a session not their own without the one of now', async () => {
-      const above = await service.call('/users/1', {
-        method: 'PATCH',
-        body: { password: PASSWORD },
-        headers: authorizationOf(tenants.colleague),
-      });
+      const above = await tenants.colleague.send('PATCH', '/users/1', { password: PASSWORD });
       expectProblem(above, 'FORBIDDEN');
       const set = { method: 'PUT', body: { password: PASSWORD }, headers: authorizationOf(service) };
       await service.call('/users/me/password', set);

@@ -177,7 +177,7 @@ describe('a text that cannot be stored', function unstorable() {
     for (const [place, { query = {}, body = {} }] of Object.entries(REFUSED)) {
       it(`is refused, and the error says where: ${place}`, async () => {
         const { token = '' } = await own.find('instance');
-        const response = await service.call('/bulk/query', { method: 'POST', query, body, token });
+        const response = await service.send('POST', '/bulk/query', body, { query, token });
         expectProblem(response, 'REQUEST_INVALID', `${place} ${STORED}`);
         expect(response.body.details[0].path).to.equal(`/${place.replace('.', '/')}`);
       });
@@ -188,7 +188,7 @@ describe('a text that cannot be stored', function unstorable() {
       const body = new FormData();
       body.append('metaData', JSON.stringify({ format: 'csv', action: 'create', identifierFieldName: NUL }));
       body.append('file', new Blob(['Code,CustomerId\nA,B\n']), 'a.csv');
-      const response = await service.call('/bulk/Orders', { method: 'POST', body, token });
+      const response = await service.send('POST', '/bulk/Orders', body, { token });
       expectProblem(response, 'REQUEST_INVALID', `metaData: 'identifierFieldName' ${STORED}`);
     });
   });

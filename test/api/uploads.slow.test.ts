@@ -464,14 +464,13 @@ describe('a file that is sent', () => {
   });
 
   it('is shown among what an object can do', async () => {
-    const { body: objects } = await service.call('/objects', { token: instance.token, query: { details: 'true' } });
+    const objects = await service.get('/objects', { token: instance.token, query: { details: 'true' } });
     const operations = Object.fromEntries(objects.map((object: { name: string }) => [object.name, object]));
     expect(operations.documents.operations).to.deep.equal(['get', 'upload']);
     expect(operations.notes.operations).to.deep.equal(['get', 'create']);
-    const { body } = await service.call('/objects/documents/metadata', { token: instance.token });
+    const body = await service.get('/objects/documents/metadata', { token: instance.token });
     expect(body.uploads).to.deep.equal(['create', 'replace']);
-    const { body: notes } = await service.call('/objects/notes/metadata', { token: instance.token });
-    expect(notes).not.to.have.property('uploads');
+    expect(await service.get('/objects/notes/metadata', { token: instance.token })).not.to.have.property('uploads');
   });
 
   // Behind the others, as it looks at what they left.

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, pluck, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 
 const DAY = { interval: 'day' } as const;
 const METRICS = ['api', 'hub-api', 'events', 'element-instances-created', 'bulk-jobs'];
@@ -13,14 +14,12 @@ const sumOf = (points: readonly ApiAnswer['body'][], name: string): number =>
 
 describe('the usage of an account', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
-  let others: OtherTenants;
-  let token: string;
+  const others = useTenants(service);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   before(async () => {
-    others = await createTenants(service);
-    ({ token } = await service.createInstance('bamboohr', BAMBOOHR));
-    for (let call = 0; call < 3; call++) await service.call('/employees?pageSize=1', { token });
-    await service.call('/employees?where=nothing%3D1', { token });
+    for (let call = 0; call < 3; call++) await people.call('/employees?pageSize=1');
+    await people.call('/employees?where=nothing%3D1');
     await service.call('/nothing');
     // All of that, and what was asked to find out.
     await until(async () => sumOf(await bodyOf('/usage/analytics/activity', DAY), 'count') >= 6);
@@ -95,7 +94,7 @@ describe('the usage of an account', () => {
     const events = { 'event.notification.enabled': true, 'event.notification.callback.url': 'http://127.0.0.1:9/x' };
     const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR, ...events });
     for (let event = 0; event < 3; event++)
-      await service.call('/events/test', { method: 'POST', body: { instanceId: id, data: { event } } });
+      await service.send('POST', '/events/test', { instanceId: id, data: { event } });
     await until(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
     const [found] = await bodyOf('/metrics/events', DAY);
     expect(found.metrics[0].details).to.deep.equal({ bamboohr: 3 });
@@ -125,10 +124,10 @@ describe('the usage of an account', () => {
   });
 
   it('has metrics of all accounts of the organization, for who may see them', async () => {
-    await service.call('/elements', { headers: authorizationOf(others.sibling) });
-    await service.call('/elements', { headers: authorizationOf(others.stranger) });
+    await others.sibling.call('/elements');
+    await others.stranger.call('/elements');
     const path = '/organizations/me/metrics/api';
-    const ids = async (call: ApiCall = {}) => (await bodyOf(path, DAY, call)).map(({ id }: ApiAnswer['body']) => id);
+    const ids = async (call: ApiCall = {}) => pluck(await bodyOf(path, DAY, call), 'id');
     await until(async () => (await ids()).includes(others.sibling.accountId));
     expect(await ids()).to.deep.equal([1, others.sibling.accountId]);
   });
@@ -138,11 +137,10 @@ describe('the usage of an account', () => {
       const { id } = await theRow(knex('app_user').where({ email_address: 'colleague@example.com' }).select('id'));
       await knex('user_role').where({ user_id: id }).update({ role: 'default-user' });
     });
-    const headers = authorizationOf(others.colleague);
     for (const path of ['/activity', '/usage', '/usage/analytics/times', '/metrics/api'])
-      expectProblem(await service.call(path, { headers }), 'FORBIDDEN', /viewAccountLogs/);
+      expectProblem(await others.colleague.call(path), 'FORBIDDEN', /viewAccountLogs/);
     const message = /viewOrganizationLogs/;
-    expectProblem(await service.call('/organizations/me/metrics/api', { headers }), 'FORBIDDEN', message);
+    expectProblem(await others.colleague.call('/organizations/me/metrics/api'), 'FORBIDDEN', message);
   });
 
   it('stands at the place of the API, and the measurements of the operator at theirs', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { PRIVILEGES, type Privilege } from '../../src/accounts/privileges.ts';
 import type { ErrorCode } from '../../src/errors.ts';
-import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, pluck, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { nextPageOf, rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
-import { authorizationOf, readEverything, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, readEverything, updateRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const lackOf = (privilege: Privilege, needs = 'This needs') =>
   `${needs} the privilege ${privilege} (${PRIVILEGES[privilege][0]}), and none of your roles has it. Ask an administrator of the organization.`;
@@ -95,7 +95,7 @@ describe('users', function users() {
       const shown = await ok('/audit-logs', {
         query: { where: "target = 'user' AND action IN ('create', 'show')", pageSize: 2 },
       });
-      expect(shown.map(({ action }: { action: string }) => action)).to.deep.equal(['show', 'create']);
+      expect(pluck(shown, 'action')).to.deep.equal(['show', 'create']);
     });
 
     const NO_ACCOUNT = 'There is no account 999999.';
@@ -121,7 +121,7 @@ describe('users', function users() {
 
     it('is not added to an account of another organization', async () => {
       const body = { email: 'far@example.com', firstName: 'A', lastName: 'B', accountId: tenants.stranger.accountId };
-      problemOf(await call('/organizations/users', { method: 'POST', body }), 'NOT_FOUND');
+      expectProblem(await call('/organizations/users', { method: 'POST', body }), 'NOT_FOUND');
     });
   });
 
@@ -157,7 +157,7 @@ describe('users', function users() {
       const { id } = await add();
       const body = { roles: ['org-admin'], accountId: 2, fullName: 'x', secret: 'x' };
       const error = problemOf(await call(`/users/${id}`, { method: 'PATCH', body }), 'REQUEST_INVALID');
-      expect(error.details.map(({ path }: { path: string }) => path)).to.deep.equal([
+      expect(pluck(error.details, 'path')).to.deep.equal([
         ...['/body/roles', '/body/accountId', '/body/fullName', '/body/secret'],
       ]);
     });
@@ -165,7 +165,7 @@ describe('users', function users() {
     it('of the e-mail to one that somebody else has is a 409, and to another spelling of the own is not', async () => {
       const [one, other] = [await add(), await add()];
       const body = { email: other.email.toUpperCase() };
-      problemOf(await call(`/users/${one.id}`, { method: 'PATCH', body }), 'CONFLICT');
+      expectProblem(await call(`/users/${one.id}`, { method: 'PATCH', body }), 'CONFLICT');
       const spelt = { email: one.email.toUpperCase() };
       expect(await ok(`/users/${one.id}`, { method: 'PATCH', body: spelt })).to.include(spelt);
     });
@@ -174,7 +174,7 @@ describe('users', function users() {
       const { id, secret } = await add();
       expect(await isKnown(secret)).to.equal(true);
       await ok(`/users/${id}`, { method: 'PATCH', body: { active: false } });
-      problemOf(await call('/users/me', { by: secret }), 'UNAUTHENTICATED');
+      expectProblem(await call('/users/me', { by: secret }), 'UNAUTHENTICATED');
       await ok(`/users/${id}`, { method: 'PATCH', body: { active: true } });
       expect(await isKnown(secret)).to.equal(true);
     });
@@ -187,14 +187,13 @@ describe('users', function users() {
         const body = { element: { key: 'bamboohr' }, name: 'His', configuration: BAMBOOHR };
         const instance = await ok('/instances', { method: 'POST', body, by: secret });
         expect(await ok(path + id, { method: 'DELETE' })).to.deep.equal({ id });
-        problemOf(await call('/users/me', { by: secret }), 'UNAUTHENTICATED');
+        expectProblem(await call('/users/me', { by: secret }), 'UNAUTHENTICATED');
         for (const gone of [`/users/${id}`, `/users/${email}`, `/organizations/users/${id}`, `/users/${id}/roles`])
-          expect(problemOf(await call(gone), 'NOT_FOUND').message).to.match(/^There is no user /);
-        problemOf(await call(path + id, { method: 'DELETE' }), 'NOT_FOUND');
+          expectProblem(await call(gone), 'NOT_FOUND', /^There is no user /);
+        expectProblem(await call(path + id, { method: 'DELETE' }), 'NOT_FOUND');
         expect(await ok('/users', { query: { where: `id = ${id}` } })).to.deep.equal([]);
         expect((await ok(`/instances/${instance.id}`)).user).to.deep.include({ id, emailAddress: email });
-        const rows = await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }));
-        expect(rows).to.deep.equal([]);
+        expect(await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }))).to.deep.equal([]);
         expect((await add({ email })).id).not.to.equal(id);
       });
     }
@@ -204,7 +203,7 @@ describe('users', function users() {
     it('show what a caller may see: the organization, the account, or himself', async () => {
       const [one, other] = [await add(), await add({ accountId: tenants.sibling.accountId })];
       const idsOf = async (path: string, input: Parameters<typeof call>[1] = {}) =>
-        (await ok(path, { ...input, query: { pageSize: 1000 } })).map(({ id }: { id: number }) => id);
+        pluck(await ok(path, { ...input, query: { pageSize: 1000 } }), 'id');
       for (const path of ['/users', '/organizations/users'])
         expect(await idsOf(path)).to.include.members([one.id, other.id]);
       const named = { headers: { 'Elements-Account-Id': String(tenants.sibling.accountId) } };
@@ -235,8 +234,7 @@ describe('users', function users() {
           where,
         ).to.deep.equal([user.id]);
       }
-      const error = problemOf(await call('/users', { query: { where: "mail = 'x'" } }), 'WHERE_INVALID');
-      expect(error.message).to.contain('email');
+      expectProblem(await call('/users', { query: { where: "mail = 'x'" } }), 'WHERE_INVALID', /email/);
     });
 
     it('go on by pages of one filter', async () => {
@@ -244,7 +242,7 @@ describe('users', function users() {
       const ask = (nextPage?: string, more: object = {}) =>
         call('/users', { query: { pageSize: 3, nextPage, ...more } });
       expect(await rowsOf(ask)).to.deep.equal(all);
-      problemOf(await ask(nextPageOf(await ask()), { where: 'id > 1' }), 'REQUEST_INVALID');
+      expectProblem(await ask(nextPageOf(await ask()), { where: 'id > 1' }), 'REQUEST_INVALID');
     });
   });
 
@@ -255,17 +253,13 @@ describe('users', function users() {
         await ok(path, { by });
         await ok(path, { method: 'PATCH', body: { lastName: 'Changed' }, by });
       }
-      expect((await ok(`/users/${id}/roles`, { by })).map(({ key }: { key: string }) => key)).to.deep.equal([
-        'default-user',
-      ]);
-      problemOf(await call(`/users/${id}/roles/admin`, { method: 'PUT', by }), 'FORBIDDEN');
-      problemOf(await call(`/users/${id}`, { method: 'DELETE', by }), 'FORBIDDEN');
+      expect(pluck(await ok(`/users/${id}/roles`, { by }), 'key')).to.deep.equal(['default-user']);
+      expectProblem(await call(`/users/${id}/roles/admin`, { method: 'PUT', by }), 'FORBIDDEN');
+      expectProblem(await call(`/users/${id}`, { method: 'DELETE', by }), 'FORBIDDEN');
       const me = await ok('/users/me');
       for (const method of ['PUT', 'DELETE']) {
         const response = await call(`/users/${me.id}/roles/admin`, { method });
-        expect(problemOf(response, 'FORBIDDEN').message).to.equal(
-          'You cannot change your own roles. Ask another administrator.',
-        );
+        expectProblem(response, 'FORBIDDEN', 'You cannot change your own roles. Ask another administrator.');
       }
     });
 
@@ -281,16 +275,19 @@ describe('users', function users() {
         ['DELETE', '/roles/org-admin'],
       ];
       for (const [method, end, body] of attempts) {
-        const error = problemOf(await call(`/users/${boss.id}${end}`, { method, body, by }), 'FORBIDDEN');
-        expect(error.message).to.equal(lackOf('manageOrganization', `User ${boss.id} has`));
+        expectProblem(
+          await call(`/users/${boss.id}${end}`, { method, body, by }),
+          'FORBIDDEN',
+          lackOf('manageOrganization', `User ${boss.id} has`),
+        );
       }
       const other = await add();
       const grant = await call(`/users/${other.id}/roles/org-admin`, { method: 'PUT', by });
       const lack = lackOf('manageOrganization', 'The role org-admin has');
-      expect(problemOf(grant, 'FORBIDDEN').message).to.equal(lack);
+      expectProblem(grant, 'FORBIDDEN', lack);
       const body = { email: 'boss@example.com', firstName: 'A', lastName: 'B', roles: ['org-admin'] };
       const added = await call('/accounts/1/users', { method: 'POST', body, by });
-      expect(problemOf(added, 'FORBIDDEN').message).to.equal(lack);
+      expectProblem(added, 'FORBIDDEN', lack);
       expect(await ok(`/users/${boss.id}`)).to.include({ email: boss.email, active: true });
     });
   });
@@ -298,21 +295,21 @@ describe('users', function users() {
   describe('the last active org-admin', () => {
     it('stays, whatever he and others do', async () => {
       const headers = authorizationOf(tenants.stranger);
-      const { body: me } = await service.call('/users/me', { headers });
+      const me = await service.get('/users/me', { headers });
       const message = `User ${me.id} is the last active administrator of the organization. Give another user the role org-admin first.`;
       for (const input of [{ method: 'DELETE' }, { method: 'PATCH', body: { active: false } }]) {
         const response = await service.call(`/users/${me.id}`, { ...input, headers });
-        expect(problemOf(response, 'CONFLICT').message).to.equal(message);
+        expectProblem(response, 'CONFLICT', message);
       }
-      expect((await service.call('/users/me', { headers })).body).to.deep.equal(me);
+      expect(await service.get('/users/me', { headers })).to.deep.equal(me);
     });
 
     it('stays when two strip each other at the same time', async () => {
       const headers = authorizationOf(tenants.stranger);
-      const first = (await service.call('/users/me', { headers })).body;
+      const first = await service.get('/users/me', { headers });
       const body = { email: 'second@example.com', firstName: 'A', lastName: 'B', roles: ['org-admin'] };
       for (let round = 0; round < 5; round++) {
-        const { body: second } = await service.call('/organizations/users', { method: 'POST', body, headers });
+        const second = await service.change('POST', '/organizations/users', body, { headers });
         const { organizationSecret } = tenants.stranger;
         const bySecond = authorizationOf({ ...service, organizationSecret, userSecret: second.secret });
         const strip = (id: number, by: Readonly<Record<string, string>>) =>
@@ -349,8 +346,11 @@ describe('users', function users() {
         name: 'View elements',
         category: 'elements',
       });
-      const error = problemOf(await call('/organizations/roles/admim'), 'NOT_FOUND');
-      expect(error.message).to.equal("There is no role 'admim'. Did you mean 'admin'?");
+      expectProblem(
+        await call('/organizations/roles/admim'),
+        'NOT_FOUND',
+        "There is no role 'admim'. Did you mean 'admin'?",
+      );
     });
 
     it('may do from now on what they are given', async () => {
@@ -361,8 +361,7 @@ describe('users', function users() {
       const privileges = before.privileges.filter(({ key }: { key: string }) => key !== 'viewElements');
       const changed = await ok(path, { method: 'PUT', body: { ...before, privileges } });
       expect(changed).to.deep.equal({ ...before, privileges });
-      const refusal = problemOf(await call('/elements', { by }), 'FORBIDDEN');
-      expect(refusal.message).to.equal(lackOf('viewElements'));
+      expectProblem(await call('/elements', { by }), 'FORBIDDEN', lackOf('viewElements'));
       const body = { privileges: ['viewElements', ...privileges] };
       expect(await ok(path, { method: 'PUT', body })).to.deep.equal(before);
       await ok('/elements', { by });
@@ -372,8 +371,7 @@ describe('users', function users() {
       const path = '/organizations/roles/default-user';
       const before = await ok(path);
       await ok(path, { method: 'PUT', body: { privileges: [] } });
-      const { body } = await service.call(path, { headers: authorizationOf(tenants.stranger) });
-      expect(body).to.deep.equal(before);
+      expect(await tenants.stranger.get(path)).to.deep.equal(before);
       await ok(path, { method: 'PUT', body: before });
     });
 
@@ -394,18 +392,21 @@ describe('users', function users() {
       const admin = await add({ roles: ['admin'] });
       const path = '/organizations/roles/admin';
       const before = await ok(path);
-      const keys = before.privileges.map(({ key }: { key: string }) => key);
+      const keys = pluck(before.privileges, 'key');
       await ok(path, { method: 'PUT', body: { privileges: [...keys, 'configureRoles'] } });
       const body = { privileges: [...keys, 'configureRoles', 'manageOrganization'] };
-      const error = problemOf(await call(path, { method: 'PUT', body, by: admin.secret }), 'FORBIDDEN');
-      expect(error.message).to.equal(lackOf('manageOrganization'));
+      expectProblem(
+        await call(path, { method: 'PUT', body, by: admin.secret }),
+        'FORBIDDEN',
+        lackOf('manageOrganization'),
+      );
       await ok(path, { method: 'PUT', body: { privileges: keys }, by: admin.secret });
-      problemOf(await call(path, { by: admin.secret }), 'FORBIDDEN');
+      expectProblem(await call(path, { by: admin.secret }), 'FORBIDDEN');
     });
 
     it('are given and taken, at once', async () => {
       const { id, email, secret: by } = await add();
-      problemOf(await call('/accounts/1/users', { by }), 'FORBIDDEN');
+      expectProblem(await call('/accounts/1/users', { by }), 'FORBIDDEN');
       const path = `/users/${encodeURIComponent(email)}/roles`;
       const role = await ok(`${path}/admin`, { method: 'PUT' });
       expect(role.key).to.equal('admin');
@@ -414,10 +415,9 @@ describe('users', function users() {
       expect(await ok(path)).to.deep.equal([role, await ok('/organizations/roles/default-user')]);
       await ok('/accounts/1/users', { by });
       expect(await ok(`${path}/admin`, { method: 'DELETE' })).to.deep.equal({ id: 2, key: 'admin' });
-      problemOf(await call('/accounts/1/users', { by }), 'FORBIDDEN');
+      expectProblem(await call('/accounts/1/users', { by }), 'FORBIDDEN');
       for (const method of ['GET', 'DELETE']) {
-        const error = problemOf(await call(`${path}/admin`, { method }), 'NOT_FOUND');
-        expect(error.message).to.equal(`User ${id} does not have the role admin.`);
+        expectProblem(await call(`${path}/admin`, { method }), 'NOT_FOUND', `User ${id} does not have the role admin.`);
       }
     });
   });
@@ -453,13 +453,13 @@ describe('users', function users() {
       const rotate = (overlapSeconds: number) =>
         call('/users/me/secrets', { method: 'POST', body: { overlapSeconds }, by: secret });
       for (let count = 1; count < 20; count++) secret = (await rotate(3600)).body.secret;
-      expect(problemOf(await rotate(3600), 'CONFLICT').message).to.contain('20 secrets are already valid');
+      expectProblem(await rotate(3600), 'CONFLICT', /20 secrets are already valid/);
       expect((await rotate(0)).status).to.equal(200);
     });
 
     it('from before they were kept are shown to whoever sends them', async () => {
       const { id, secret } = await add();
-      await withDatabase(service, (knex) => knex('user_secret').where({ user_id: id }).update({ secret: null }));
+      await updateRows(service, 'user_secret', { user_id: id }, { secret: null });
       expect((await ok('/users/me/secrets', { by: secret }))[0]).to.include({ secret });
       const rotated = await ok('/users/me/secrets', { method: 'POST', body: {}, by: secret });
       const [, previous] = await ok('/users/me/secrets', { by: rotated.secret });
@@ -471,8 +471,8 @@ describe('users', function users() {
         ...authorizationOf({ ...service, organizationSecret: ORGANIZATION_SECRET }),
         'Elements-Account-Id': String(tenants.sibling.accountId),
       };
-      const { body } = await service.call('/users/me/secrets', { headers });
-      expect(body.map(({ secret }: { secret: string }) => secret)).to.deep.equal([service.userSecret]);
+      const body = await service.get('/users/me/secrets', { headers });
+      expect(pluck(body, 'secret')).to.deep.equal([service.userSecret]);
     });
 
     it('refuse an overlap that is none, or longer than a week', async () => {

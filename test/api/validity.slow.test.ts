@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { json, status, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { SETUPS } from './support/troubled-setups.ts';
@@ -9,12 +9,7 @@ const reasonOf = (work: string) => `The provider refuses the credentials for '${
 
 describe('an instance whose credentials a provider refuses', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let provider: MisbehavingServer;
-
-  before(async () => {
-    provider = await startMisbehavingServer();
-  });
-  after(() => provider.close());
+  const provider = useMisbehavingServer();
 
   async function createInstance(key: keyof typeof SETUPS): Promise<{ readonly id: number; readonly token: string }> {
     SETUPS[key].prepare(provider);
@@ -22,12 +17,12 @@ describe('an instance whose credentials a provider refuses', () => {
   }
 
   async function validityOf(id: number): Promise<readonly unknown[]> {
-    const { valid, invalidReason } = (await service.call(`/instances/${id}`)).body;
+    const { valid, invalidReason } = await service.get(`/instances/${id}`);
     return [valid, invalidReason];
   }
 
   async function countRefusals(id: number): Promise<number> {
-    const { body } = await service.call('/notifications', {
+    const body = await service.get('/notifications', {
       query: { where: `type = 'instance.credentials.refused'`, pageSize: 200 },
     });
     return body.filter(({ data }: { data: { instanceId: number } }) => data.instanceId === id).length;
@@ -40,15 +35,15 @@ describe('an instance whose credentials a provider refuses', () => {
     expectProblem(await service.call('/items', { token }), 'INSTANCE_CREDENTIALS_FAILED');
     const shown = { valid: false, invalidReason: reasonOf('list items') };
     for (const path of ['/instances', '/accounts/instances', `/accounts/${service.accountId}/instances`]) {
-      const { body } = await service.call(path);
+      const body = await service.get(path);
       expect(
         body.find((one: { id: number }) => one.id === id),
         path,
       ).to.deep.include(shown);
     }
-    expect((await service.call(`/instances/${id}`)).body).to.deep.include(shown);
+    expect(await service.get(`/instances/${id}`)).to.deep.include(shown);
     const configuration = SETUPS.impatient.configuration(provider.url);
-    const { body } = await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+    const body = await service.change('PATCH', `/instances/${id}`, { configuration });
     expect([body.valid, 'invalidReason' in body]).to.deep.equal([true, false]);
   });
 
@@ -70,7 +65,7 @@ describe('an instance whose credentials a provider refuses', () => {
     const { id, token } = await createInstance('impatient');
     for (let call = 0; call < 2; call++) {
       provider.answer('/items', status(401));
-      const refused = await service.call('/items', { token, method: 'POST', body: { name: 'new' } });
+      const refused = await service.send('POST', '/items', { name: 'new' }, { token });
       expectProblem(refused, 'INSTANCE_CREDENTIALS_FAILED');
       SETUPS.impatient.prepare(provider);
       expect((await service.call('/items', { token })).status).to.equal(200);
@@ -82,7 +77,7 @@ describe('an instance whose credentials a provider refuses', () => {
   it('is valid again when any of what was refused succeeds', async () => {
     const { id, token } = await createInstance('impatient');
     provider.answer('/items', status(401));
-    await service.call('/items', { token, method: 'POST', body: { name: 'new' } });
+    await service.send('POST', '/items', { name: 'new' }, { token });
     expectProblem(await service.call('/items', { token }), 'INSTANCE_CREDENTIALS_FAILED');
     provider.answer('/items', json({ records: [] }));
     expect((await service.call('/items', { token })).status).to.equal(200);

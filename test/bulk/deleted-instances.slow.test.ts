@@ -20,7 +20,7 @@ describe('bulk jobs of an instance that is deleted', () => {
   // Its workers are told at once: they need not find out when they renew a lease.
   const service = useApp({ SIMULATORS_PORT: 'off' }, { bulkOptions: { leaseMs: 600_000 } });
   let other: StartedApp;
-  const provider = useMisbehavingServer('suite');
+  const provider = useMisbehavingServer();
   let instance: ApiAnswer['body'];
 
   before(async () => {

@@ -4,6 +4,7 @@ import { createEgress } from '../../src/egress/index.ts';
 import { failureOf } from '../support/failures.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useStarted } from '../support/started.ts';
 
 export const START = Date.parse('2026-03-01T12:00:00Z');
 export const API_KEY = 'key-4711/secret+value';
@@ -77,10 +78,9 @@ function createConnector(server: MisbehavingServer): Connector {
 
 /** A client for each test of the suite that calls this. */
 export function useClient(ports: () => Partial<ClientPorts> = () => ({})): ClientSetup {
-  let setup: ClientSetup | undefined;
-  beforeEach(async () => {
-    setup = await setUpClient(ports());
-  });
-  afterEach(() => setup?.close());
-  return new Proxy(Object({}), { get: (own, name) => Reflect.get(setup ?? own, name) });
+  return useStarted(
+    () => setUpClient(ports()),
+    (setup) => setup.close(),
+    'test',
+  );
 }

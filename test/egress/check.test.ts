@@ -6,7 +6,7 @@ import { refusalOf } from './await.ts';
 const never: AddressLookup = () => new Promise(() => undefined);
 
 describe('a URL that egress checks without calling it', () => {
-  const server = useMisbehavingServer('test');
+  const server = useMisbehavingServer({ lifetime: 'test' });
   let egress: Egress;
 
   afterEach(async () => {

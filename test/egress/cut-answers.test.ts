@@ -17,7 +17,7 @@ const MEGABYTE = 1024 * 1024;
 const CUT = { maxBytes: 4096, onExcess: 'cut' } as const;
 
 describe('egress where a longer answer is cut', () => {
-  const server = useMisbehavingServer('test');
+  const server = useMisbehavingServer({ lifetime: 'test' });
   let egress: Egress;
 
   beforeEach(() => {

@@ -23,7 +23,7 @@ const MEGABYTE = 1024 * 1024;
 const SECRET = 'secret-4711';
 
 describe('egress', () => {
-  const server = useMisbehavingServer('test');
+  const server = useMisbehavingServer({ lifetime: 'test' });
   let egress: Egress;
 
   beforeEach(() => {

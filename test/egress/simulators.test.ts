@@ -5,8 +5,8 @@ import { json, useMisbehavingServer } from '../support/misbehaving-server.ts';
 import { refusalOf } from './await.ts';
 
 describe('egress and the simulators', () => {
-  const simulators = useMisbehavingServer('test');
-  const other = useMisbehavingServer('test');
+  const simulators = useMisbehavingServer({ lifetime: 'test' });
+  const other = useMisbehavingServer({ lifetime: 'test' });
   let egress: Egress;
 
   beforeEach(() => {
@@ -37,7 +37,7 @@ describe('egress and the simulators', () => {
 });
 
 describe('egress and what may be quoted', () => {
-  const server = useMisbehavingServer('test');
+  const server = useMisbehavingServer({ lifetime: 'test' });
   const opened: Egress[] = [];
 
   const open = (options: Partial<Parameters<typeof createEgress>[0]>) => {

@@ -15,7 +15,7 @@ const CALLBACK = 'https://app.example.com/cb';
 
 describe('what a provider tells beside code and token', () => {
   const service = useApp({ CONNECTORS_PATH: OAUTH_CONNECTORS });
-  const server = useMisbehavingServer('suite');
+  const server = useMisbehavingServer();
 
   before(() => {
     server.answer('/token', json({ ...GRANTED, api: `${server.url}/v7/` }));

@@ -35,16 +35,24 @@ export interface ApiCall {
   readonly token?: string;
 }
 
+/** The ways in which tests call the API. Paths are below the base path. */
+export interface Client {
+  readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
+  readonly send: (method: string, path: string, body?: unknown, more?: ApiCall) => Promise<ApiAnswer>;
+  /** Sends a request. @returns the body of the response. @throws when the status is not 200 */
+  readonly change: (method: string, path: string, body?: unknown, more?: ApiCall) => Promise<ApiAnswer['body']>;
+  /** Sends a GET request. @returns the body of the response. @throws when the status is not 200 */
+  readonly get: (path: string, call?: ApiCall) => Promise<ApiAnswer['body']>;
+  /** Creates an instance. @returns the response. @throws when the status is not 200 */
+  readonly createInstance: (element: string, configuration: object, more?: object) => Promise<ApiAnswer['body']>;
+}
+
 /** A running service whose responses are validated against the spec, with the credentials for calls. */
-export interface TestApp extends FirstCredentials {
+export interface TestApp extends FirstCredentials, Client {
   readonly app: App;
   /** All lines that the service has logged. */
   readonly logged: readonly string[];
   readonly databaseUrl: string;
-  /** Path below the base path. */
-  readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
-  /** Creates an instance. @returns the response. @throws when the status is not 200 */
-  readonly createInstance: (element: string, configuration: object, more?: object) => Promise<ApiAnswer['body']>;
 }
 
 export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
@@ -228,20 +236,34 @@ function onceStarted(find: () => StartedApp | undefined, credentials: FirstCrede
     get userId() {
       return credentials.userId;
     },
-    call,
-    createInstance: createInstanceBy(call),
+    ...clientOf(call),
   };
 }
 
-/** Creates instances with these calls. @throws Error with the whole response if one is rejected */
-export function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
-  return async (element, configuration, more = {}) => {
-    const body = { element: { key: element }, name: 'Test', configuration, ...more };
-    const response = await call('/instances', { method: 'POST', body });
-    if (response.status !== 200)
-      throw new Error(`POST /instances returned ${response.status}: ${JSON.stringify(response.body)}`);
-    return response.body;
+/** Returns the ways to call that `call` makes possible. */
+export function clientOf(call: Client['call']): Client {
+  const get: Client['get'] = async (path, given) =>
+    bodyOf(await call(path, given), `${given?.method ?? 'GET'} ${path}`);
+  const change: Client['change'] = (method, path, body, more) => get(path, { ...more, method, body });
+  return {
+    call,
+    send: (method, path, body, more) => call(path, { ...more, method, body }),
+    change,
+    get,
+    createInstance: (element, configuration, more) =>
+      change('POST', '/instances', { element: { key: element }, name: 'Test', configuration, ...more }),
   };
+}
+
+/** Returns the body of a response. @throws when the status is not 200 */
+export function bodyOf({ status, body }: ApiAnswer, request = 'The request'): ApiAnswer['body'] {
+  if (status !== 200) throw new Error(`${request} returned ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Returns one member of each row of a body. */
+export function pluck(rows: readonly ApiAnswer['body'][], name: string): ApiAnswer['body'][] {
+  return rows.map((row) => row[name]);
 }
 
 export type StartedApp = TestApp & { readonly logged: string[]; readonly stop: () => Promise<void> };
@@ -271,8 +293,7 @@ export async function startTestApp(
     logged,
     databaseUrl,
     ...FIRST_CREDENTIALS,
-    call,
-    createInstance: createInstanceBy(call),
+    ...clientOf(call),
     stop: async () => {
       await app.stop();
       await rm(dataDir, { recursive: true });

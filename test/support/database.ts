@@ -13,6 +13,7 @@ import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createLogger } from '../../src/log.ts';
 import { copyOnNodes, createSharedDatabase, findNodes, inDatabase, isDistributedRun, query } from './nodes.ts';
+import { type Lifetime, useStarted } from './started.ts';
 
 export const silentLog = createLogger({ level: 'silent' });
 
@@ -190,24 +191,12 @@ export async function createTemporaryFolder(parent = tmpdir(), prefix = 'causewa
 }
 
 /** Creates a folder for the calling suite, or one for each of its tests. Its path can be read in tests and in later hooks. */
-export function useTemporaryFolder(lifetime: 'suite' | 'test'): { readonly path: string } {
-  let path: string | undefined;
-  const create = async () => {
-    path = await createTemporaryFolder();
-  };
-  const remove = () => rm(assertReady(path), { recursive: true });
-  if (lifetime === 'suite') {
-    before(create);
-    after(remove);
-  } else {
-    beforeEach(create);
-    afterEach(remove);
-  }
-  return {
-    get path() {
-      return assertReady(path);
-    },
-  };
+export function useTemporaryFolder(lifetime: Lifetime): { readonly path: string } {
+  return useStarted(
+    async () => ({ path: await createTemporaryFolder() }),
+    ({ path }) => rm(path, { recursive: true }),
+    lifetime,
+  );
 }
 
 function nameIn(url: string): string {

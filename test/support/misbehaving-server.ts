@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { stopServer } from '../../suite/stop-server.ts';
+import { type Lifetime, useStarted } from './started.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -73,26 +74,16 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
   };
 }
 
-/** Starts a server for the calling suite, or one for each of its tests. It can be used in tests and in later hooks. */
-export function useMisbehavingServer(lifetime: 'suite' | 'test'): MisbehavingServer {
-  let started: MisbehavingServer | undefined;
-  const start = async () => {
-    started = await startMisbehavingServer();
-  };
-  const stop = () => started?.close();
-  if (lifetime === 'suite') {
-    before(start);
-    after(stop);
-  } else {
-    beforeEach(start);
-    afterEach(stop);
-  }
-  return new Proxy({} as MisbehavingServer, {
-    get: (_, name) => {
-      if (started === undefined) throw new Error('The server has not started yet.');
-      return Reflect.get(started, name);
-    },
-  });
+/** Starts a server for the calling suite, or one for each of its tests. */
+export function useMisbehavingServer({
+  lifetime,
+  ...options
+}: MisbehavingServerOptions & { readonly lifetime?: Lifetime } = {}): MisbehavingServer {
+  return useStarted(
+    () => startMisbehavingServer(options),
+    ({ close }) => close(),
+    lifetime,
+  );
 }
 
 function getPort(address: AddressInfo | string | null): number {

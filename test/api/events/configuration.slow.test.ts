@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem, faultsOf } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { countRows } from '../support/tenants.ts';
@@ -11,15 +11,15 @@ describe('the configuration of events', () => {
   const service = useSharedApp();
 
   const create = (configuration: object) =>
-    service.call('/instances', { method: 'POST', body: { element: { key: 'bamboohr' }, name: 'x', configuration } });
+    service.send('POST', '/instances', { element: { key: 'bamboohr' }, name: 'x', configuration });
 
   it('shows in every record of the instance where events go', async () => {
     const created = await create(ON);
     const { id } = created.body;
     const shown = { eventsEnabled: true, eventsNotificationCallbackUrl: URL };
     expect(created.body).to.include(shown);
-    expect((await service.call(`/instances/${id}`)).body).to.include(shown);
-    const listed = (await service.call('/accounts/instances')).body;
+    expect(await service.get(`/instances/${id}`)).to.include(shown);
+    const listed = await service.get('/accounts/instances');
     expect(listed.find((instance: { id: number }) => instance.id === id)).to.include(shown);
   });
 
@@ -27,12 +27,11 @@ describe('the configuration of events', () => {
     const off = { eventsEnabled: false, eventsNotificationCallbackUrl: 'false' };
     const { body } = await create({ ...BAMBOOHR, 'event.notification.callback.url': URL });
     expect(body).to.include(off);
-    const enabled = await service.call(`/instances/${body.id}/configuration`, {
-      method: 'PATCH',
-      body: { 'event.notification.enabled': 'true' },
+    const enabled = await service.send('PATCH', `/instances/${body.id}/configuration`, {
+      'event.notification.enabled': 'true',
     });
     expect(enabled.body).to.include({ 'event.notification.enabled': true });
-    expect((await service.call(`/instances/${body.id}`)).body).to.include({ eventsEnabled: true });
+    expect(await service.get(`/instances/${body.id}`)).to.include({ eventsEnabled: true });
   });
 
   it('may be on without a callback URL, for formulas', async () => {
@@ -62,12 +61,12 @@ describe('the configuration of events', () => {
     const { id } = (await create(ON)).body;
     const change = { 'event.notification.callback.url': 'http://10.1.2.3/' };
     const calls = [
-      service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: change } }),
-      service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: change }),
-      service.call(`/instances/${id}`, { method: 'PUT', body: { name: 'y', configuration: { ...ON, ...change } } }),
+      service.send('PATCH', `/instances/${id}`, { configuration: change }),
+      service.send('PATCH', `/instances/${id}/configuration`, change),
+      service.send('PUT', `/instances/${id}`, { name: 'y', configuration: { ...ON, ...change } }),
     ];
     for (const response of await Promise.all(calls)) expectProblem(response, 'REQUEST_INVALID', /10\.1\.2\.3/);
-    expect((await service.call(`/instances/${id}`)).body).to.include({ eventsNotificationCallbackUrl: URL, name: 'x' });
+    expect(await service.get(`/instances/${id}`)).to.include({ eventsNotificationCallbackUrl: URL, name: 'x' });
   });
 
   it('refuses values of the wrong type', async () => {
@@ -85,14 +84,14 @@ describe('the configuration of events', () => {
   it('keeps the signature key when its mask is sent back', async () => {
     const { id } = (await create({ ...ON, 'event.notification.signature.key': 'key-of-the-tests' })).body;
     const path = `/instances/${id}/configuration`;
-    const shown = (await service.call(path)).body;
+    const shown = await service.get(path);
     expect(shown).to.include({ 'event.notification.signature.key': '********' });
-    expect((await service.call(path, { method: 'PATCH', body: shown })).body).to.deep.equal(shown);
+    expect(await service.change('PATCH', path, shown)).to.deep.equal(shown);
   });
 
   it('names its keys in the catalogue', async () => {
-    const { body } = await service.call('/elements/bamboohr');
-    const keys = body.configuration.map(({ key }: { key: string }) => key);
+    const body = await service.get('/elements/bamboohr');
+    const keys = pluck(body.configuration, 'key');
     expect(keys).to.include.members([
       'event.notification.enabled',
       'event.notification.callback.url',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -68,7 +68,7 @@ describe('deliveries', () => {
       expect(came.map(({ body }) => body.id)).to.have.members(eventIds);
       await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3);
       expect((await release(where)).body).to.deep.equal({ reactivated: 0, released: 0 });
-      expect((await service.call(SETTINGS)).body).to.include({ 'notification.webhook.failure.policy': 'queue' });
+      expect(await service.get(SETTINGS)).to.include({ 'notification.webhook.failure.policy': 'queue' });
     });
 
     it('are released oldest first where the order counts', async () => {
@@ -96,7 +96,7 @@ describe('deliveries', () => {
 
     it('are released all without a URL', async () => {
       const queues = [await createQueue('all-1', 1), await createQueue('all-2', 2)];
-      const { body } = await service.call(`${DELIVERIES}/counts`, { query: { where: QUEUED } });
+      const body = await service.get(`${DELIVERIES}/counts`, { query: { where: QUEUED } });
       expect((await release(QUEUED)).body).to.deep.equal({ reactivated: 0, released: body.queued });
       for (const { url, eventIds } of queues) await receiver.waitFor(url, eventIds.length);
       expect(await listDeliveries(service, QUEUED)).to.deep.equal([]);
@@ -117,7 +117,7 @@ describe('deliveries', () => {
       receiver.fail(url);
       expect((await release(where)).body).to.deep.equal({ reactivated: 0, released: 5101 });
       await until(async () => receiver.at(url).length > 0);
-      await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
+      await service.send('PATCH', `/notifications/subscriptions/${id}`, { state: 'deactivated' });
     });
   });
 
@@ -140,7 +140,7 @@ describe('deliveries', () => {
       const quoted = `'${queued[0].lastError.replaceAll("'", "''")}'`;
       const same = await listDeliveries(service, `lastError = ${quoted} AND id = ${queued[0].id}`);
       expect(same).to.deep.equal([queued[0]]);
-      expect((await service.call(SETTINGS)).body).to.include({ 'notification.webhook.failure.policy': 'retry' });
+      expect(await service.get(SETTINGS)).to.include({ 'notification.webhook.failure.policy': 'retry' });
 
       receiver.recover(url);
       expect((await release(`${QUEUED} AND config.url = '${url}'`)).body).to.deep.equal({
@@ -182,7 +182,7 @@ describe('deliveries', () => {
     });
 
     it('that is missing or empty', async () => {
-      expectProblem(await service.call(DELIVERIES, { method: 'PUT' }), 'REQUEST_INVALID');
+      expectProblem(await service.send('PUT', DELIVERIES), 'REQUEST_INVALID');
       expectProblem(await release(''), 'REQUEST_INVALID');
     });
   });
@@ -204,11 +204,11 @@ describe('deliveries', () => {
     });
 
     it('are all there without a where', async () => {
-      const { body } = await service.call(DELIVERIES, { query: { pageSize: 5000 } });
-      const { body: counts } = await service.call(`${DELIVERIES}/counts`);
+      const body = await service.get(DELIVERIES, { query: { pageSize: 5000 } });
+      const counts = await service.get(`${DELIVERIES}/counts`);
       const total = counts.queued + counts.delivering + counts.retrying + counts.delivered;
       expect(body).to.have.length(Math.min(total, 5000)).and.above(10);
-      const ids = body.map(({ id }: { id: number }) => id);
+      const ids = pluck(body, 'id');
       expect(ids).to.deep.equal([...ids].sort((one, other) => one - other));
     });
 
@@ -326,8 +326,8 @@ describe('deliveries', () => {
     const [{ id }] = await listDeliveries(service, where);
     for (const tenant of [tenants.stranger, tenants.sibling]) {
       const headers = authorizationOf(tenant);
-      expect((await service.call(DELIVERIES, { headers })).body).to.deep.equal([]);
-      expect((await service.call(`${DELIVERIES}/counts`, { headers })).body).to.deep.equal({
+      expect(await service.get(DELIVERIES, { headers })).to.deep.equal([]);
+      expect(await service.get(`${DELIVERIES}/counts`, { headers })).to.deep.equal({
         queued: 0,
         delivering: 0,
         retrying: 0,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useApp } from '../../support/app.ts';
+import { useInstance } from '../support/instances.ts';
 import { SHOP } from '../support/simulated.ts';
 import { useReceiver } from './receiving.ts';
 
@@ -30,37 +31,33 @@ type Record = { readonly [name: string]: unknown };
 describe('filters of endpoints over records', () => {
   const service = useApp({ SIMULATORS_PORT: '0', EGRESS_ALLOW: '127.0.0.1' });
   const receiver = useReceiver();
-  let instance: ApiAnswer['body'];
+  const instance = useInstance(service, 'odata', SHOP);
 
   before(async () => {
-    instance = await service.createInstance('odata', SHOP);
-    await post('/organizations/objects/goods/definitions', GOODS);
-    await post('/organizations/elements/odata/transformations/goods', OF_PRODUCTS);
+    await service.change('POST', '/organizations/objects/goods/definitions', GOODS);
+    await service.change('POST', '/organizations/elements/odata/transformations/goods', OF_PRODUCTS);
   });
 
-  async function post(path: string, body: object): Promise<ApiAnswer['body']> {
-    const answer = await service.call(path, { method: 'POST', body });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  }
   async function list(
     objectName: string,
     query: { readonly where?: string; readonly pageSize: number },
   ): Promise<Record[]> {
-    const { status, body } = await service.call(`/${objectName}`, { query, token: instance.token });
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
+    return instance.get(`/${objectName}`, { query });
   }
 
   /** Returns what a filter says of records, by tests of an endpoint. */
   async function judge(where: string, objectName: string, records: readonly Record[]): Promise<ApiAnswer['body'][]> {
-    const { id } = await post(PATH, { url: receiver.open('typed'), where });
+    const { id } = await service.change('POST', PATH, { url: receiver.open('typed'), where });
     const verdicts = [];
     for (const object of records)
       verdicts.push(
-        await post(`${PATH}/${id}/test`, { instanceId: instance.id, type: `${objectName}.updated`, object }),
+        await service.change('POST', `${PATH}/${id}/test`, {
+          instanceId: instance.id,
+          type: `${objectName}.updated`,
+          object,
+        }),
       );
-    await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+    await service.send('DELETE', `${PATH}/${id}`);
     return verdicts;
   }
 
@@ -83,10 +80,7 @@ describe('filters of endpoints over records', () => {
       expect(records).to.have.length(RECORDS);
       const kinds = new Set<boolean>();
       for (const filter of filters) {
-        const { status, body } = await service.call(`/${objectName}`, {
-          query: { where: filter, pageSize: 1_000 },
-          token: instance.token,
-        });
+        const { status, body } = await instance.call(`/${objectName}`, { query: { where: filter, pageSize: 1_000 } });
         // A list rejects a literal that is none of the field's type. Then there is nothing to compare with.
         if (status === 400) continue;
         expect(status, JSON.stringify(body)).to.equal(200);
@@ -124,17 +118,14 @@ describe('filters of endpoints over records', () => {
     });
     const [other] = await judge(where, 'nothing', [{ Price: '7.5', Colour: 'red' }]);
     expect(other.matches).to.equal(true);
-    expect(other.warnings.map(({ field }: { field: string }) => field)).to.deep.equal([
-      'object.Price',
-      'object.Colour',
-    ]);
+    expect(pluck(other.warnings, 'field')).to.deep.equal(['object.Price', 'object.Colour']);
   });
 
   it('know the fields of mapped objects, and warn of no other ones', async () => {
     const warned = async (where: string) => {
-      const { id, warnings = [] } = await post(PATH, { url: receiver.open('warned'), where });
-      await service.call(`${PATH}/${id}`, { method: 'DELETE' });
-      return warnings.map(({ field }: { field: string }) => field);
+      const { id, warnings = [] } = await service.change('POST', PATH, { url: receiver.open('warned'), where });
+      await service.send('DELETE', `${PATH}/${id}`);
+      return pluck(warnings, 'field');
     };
     expect(await warned("objectName = 'goods' AND object.info.kind = 'x'")).to.deep.equal([]);
     expect(await warned('object.cents > 5 AND object.centz > 5')).to.deep.equal(['object.centz']);

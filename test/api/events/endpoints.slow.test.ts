@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CloudEvent, HTTP } from 'cloudevents';
 import pg from 'pg';
-import { useApp } from '../../support/app.ts';
+import { pluck, useApp } from '../../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -28,13 +28,13 @@ describe('endpoints', () => {
   });
   after(() => authorizationServer.close());
   afterEach(async () => {
-    const { body } = await service.call(PATH, { query: { where: 'endpoint = TRUE' } });
-    for (const { id } of body) await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+    const body = await service.get(PATH, { query: { where: 'endpoint = TRUE' } });
+    for (const { id } of body) await service.send('DELETE', `${PATH}/${id}`);
   });
 
-  const create = (body: object) => service.call(PATH, { method: 'POST', body });
-  const patch = (id: number, body: object) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
-  const test = (id: number, body?: object) => service.call(`${PATH}/${id}/test`, { method: 'POST', body });
+  const create = (body: object) => service.send('POST', PATH, body);
+  const patch = (id: number, body: object) => service.send('PATCH', `${PATH}/${id}`, body);
+  const test = (id: number, body?: object) => service.send('POST', `${PATH}/${id}/test`, body);
   const newUrl = () => receiver.open(`endpoint-${made++}`);
   const newShop = (more: object = {}, name = 'shop') =>
     service.createInstance(
@@ -78,14 +78,14 @@ describe('endpoints', () => {
     expect(body.config).to.deep.equal({ url });
     const listed = await service.call(PATH, { query: { where: "endpoint = TRUE AND name = 'Won'" } });
     expect(listed.body).to.deep.equal([{ ...body, secret: MASK }]);
-    expect((await service.call(`${PATH}/${body.id}`)).body).to.deep.equal(body);
+    expect(await service.get(`${PATH}/${body.id}`)).to.deep.equal(body);
   });
 
   it('leave the subscription of a callback URL as it was', async () => {
     const url = newUrl();
     await newShop({ 'event.notification.callback.url': url });
     await create({ url });
-    const { body } = await service.call(PATH, { query: { where: `url = '${url}' AND endpoint = FALSE` } });
+    const body = await service.get(PATH, { query: { where: `url = '${url}' AND endpoint = FALSE` } });
     expect(body).to.have.length(1);
     expect(Object.keys(body[0])).to.have.members([
       ...['id', 'channel', 'config', 'state', 'eventTypes', 'secret', 'createdDate', 'updatedDate'],
@@ -123,7 +123,7 @@ describe('endpoints', () => {
 
   it('choose by instance, element, hub and tag', async () => {
     const [first, second] = [await newShop({}, 'first'), await newShop({}, 'second')];
-    await service.call(`/instances/${second.id}`, { method: 'PATCH', body: { tags: ['vip'] } });
+    await service.send('PATCH', `/instances/${second.id}`, { tags: ['vip'] });
     const ofFirst = await createEndpoint({ instances: [first.id], elementKeys: ['shop'], hubs: ['general'] });
     const tagged = await createEndpoint({ tags: ['vip', 'gold'] });
     const named = await createEndpoint({ where: "instance.name = 'second' AND instance.tags = 'vip'" });
@@ -145,7 +145,7 @@ describe('endpoints', () => {
     const [event] = await receiver.waitFor(one.url, 1);
     await receiver.waitFor(two.url, 1);
     expect(event?.body.data).not.to.have.any.keys('unfiltered');
-    expect(shop.current.ids().filter((id) => id === 'there')).to.have.length(1);
+    expect(shop.ids().filter((id) => id === 'there')).to.have.length(1);
 
     await happen(instance, shopEvent(undefined, 'missing1'), shopEvent(undefined, 'gone', 'deleted'));
     const unfiltered = await receiver.waitFor(not.url, 2);
@@ -168,16 +168,13 @@ describe('endpoints', () => {
     const twice = ['gone true', 'gone true', 'plain false', 'plain false'];
 
     for (const { id } of await listDeliveries(service, of)) {
-      const { status } = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST' });
+      const { status } = await service.send('POST', `${DELIVERIES}/${id}/redelivery`);
       expect(status).to.equal(200);
     }
     expect(await marks(4), 'single').to.deep.equal(twice);
     const redeliver = async (more: object) => {
       const body = { from, to: new Date(Date.now() + 1000).toISOString(), subscriptionId: endpoint.id, ...more };
-      const { body: answer } = await service.call('/notifications/subscriptions/redeliveries', {
-        method: 'POST',
-        body,
-      });
+      const answer = await service.change('POST', '/notifications/subscriptions/redeliveries', body);
       expect(answer).to.deep.equal({ redelivered: 2 });
     };
     await redeliver({});
@@ -190,7 +187,7 @@ describe('endpoints', () => {
     await patch(endpoint.id, { state: 'deactivated' });
     await redeliver({ status: 'delivered' });
     const [queued] = await listDeliveries(service, `${of} AND status = 'queued'`);
-    await service.call(`${DELIVERIES}/${queued.id}/redelivery`, { method: 'POST' });
+    await service.send('POST', `${DELIVERIES}/${queued.id}/redelivery`);
     await patch(endpoint.id, { state: 'active' });
     const all = await marks(11);
     const again = queued.record.id === 'gone' ? 'gone true' : 'plain false';
@@ -259,7 +256,7 @@ describe('endpoints', () => {
       async () => (await listDeliveries(service, `subscriptionId = ${basic.id} AND status = 'delivered'`)).length === 2,
     );
     const [delivery] = await listDeliveries(service, `subscriptionId = ${basic.id}`);
-    const { body } = await service.call(`${DELIVERIES}/${delivery.id}`);
+    const body = await service.get(`${DELIVERIES}/${delivery.id}`);
     expect(body.attemptHistory[0].requestHeaders).to.include({ 'X-Team': '[redacted]', 'X-Short': '[redacted]' });
     const everything = `${await readEverything(service)}\n${service.logged.join('\n')}\n${JSON.stringify(body)}`;
     for (const secret of [...secrets, credentials]) expect(everything).not.to.include(secret);
@@ -295,7 +292,7 @@ describe('endpoints', () => {
     await happen(instance, shopEvent({}));
     const deliveries = await delivered(4);
     expect(tokenRequests.slice(before)).to.have.length(2);
-    expect(deliveries.map(({ attempts }: { attempts: number }) => attempts)).to.deep.equal([1, 1, 1, 1]);
+    expect(pluck(deliveries, 'attempts')).to.deep.equal([1, 1, 1, 1]);
     const everything = `${await readEverything(service)}\n${service.logged.join('\n')}`;
     for (const secret of [machine.clientSecret, ...authorizationServer.apiTokens])
       expect(everything).not.to.include(secret);
@@ -332,16 +329,13 @@ describe('endpoints', () => {
       async () =>
         (await listDeliveries(service, `subscriptionId = ${endpoint.id} AND status = 'queued'`)).length === 12,
     );
-    const { body } = await service.call(`${PATH}/${endpoint.id}`);
+    const body = await service.get(`${PATH}/${endpoint.id}`);
     expect(body.reason).to.match(/Last error: token: The token endpoint at .* returned 401 \(invalid_client\)\./);
-    const { body: told } = await service.call('/notifications', { query: { newestFirst: 'true', pageSize: 50 } });
+    const told = await service.get('/notifications', { query: { newestFirst: 'true', pageSize: 50 } });
     const ofEndpoint = told.filter(
       ({ data }: { data: { subscriptionId?: number } }) => data.subscriptionId === endpoint.id,
     );
-    expect(ofEndpoint.map(({ type }: { type: string }) => type)).to.include.members([
-      'delivery.exhausted',
-      'subscription.deactivated',
-    ]);
+    expect(pluck(ofEndpoint, 'type')).to.include.members(['delivery.exhausted', 'subscription.deactivated']);
     expect(receiver.at(endpoint.url)).to.deep.equal([]);
     // At most one for each attempt. Attempts at the same time share one.
     const attempts = await listDeliveries(service, `subscriptionId = ${endpoint.id}`);
@@ -357,11 +351,8 @@ describe('endpoints', () => {
     const moved = { url: 'http://127.0.0.1:9/elsewhere' };
     const refusal = await patch(endpoint.id, moved);
     expectProblem(refusal, 'REQUEST_INVALID', /The stored values of 'headers' are for the server of the URL before/);
-    expect(refusal.body.details.map(({ path }: { path: string }) => path)).to.deep.equal([
-      '/body/headers',
-      '/body/authentication',
-    ]);
-    const { body: read } = await service.call(`${PATH}/${endpoint.id}`);
+    expect(pluck(refusal.body.details, 'path')).to.deep.equal(['/body/headers', '/body/authentication']);
+    const read = await service.get(`${PATH}/${endpoint.id}`);
     const masked = { ...moved, headers: read.headers, authentication: read.authentication };
     expectProblem(await patch(endpoint.id, masked), 'REQUEST_INVALID', /stands for the stored secret/);
     const path = await patch(endpoint.id, { url: `${endpoint.url}/deeper` });
@@ -386,11 +377,11 @@ describe('endpoints', () => {
       const answers = await Promise.all(changes.map((change) => patch(id, change)));
       for (const answer of answers.filter(({ status }) => status !== 200))
         expectProblem(answer, 'CONFLICT', /was changed by another request at the same time/);
-      const { body } = await service.call(`${PATH}/${id}`);
+      const body = await service.get(`${PATH}/${id}`);
       const kept = changes.filter((_, index) => answers[index]?.status === 200).flatMap(Object.keys);
       expect(kept.length).to.be.at.least(1);
       expect(body).to.include.all.keys(kept);
-      await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `${PATH}/${id}`);
     }
   });
 
@@ -413,7 +404,7 @@ describe('endpoints', () => {
     await happen(instance, ...Array.from({ length: 20 }, () => shopEvent({})));
     await receiver.waitFor(endpoint.url, 1);
     const of = `subscriptionId = ${endpoint.id}`;
-    expect((await service.call(`${PATH}/${endpoint.id}`, { method: 'DELETE' })).status).to.equal(200);
+    expect((await service.send('DELETE', `${PATH}/${endpoint.id}`)).status).to.equal(200);
     await until(
       async () => (await listDeliveries(service, `${of} AND status IN ('delivering', 'retrying')`)).length === 0,
     );
@@ -421,12 +412,12 @@ describe('endpoints', () => {
     expect(delivered.length).to.be.within(1, 19);
     expect(receiver.at(endpoint.url).length, 'sent').to.be.within(1, 19);
     for (const { id } of await listDeliveries(service, `${of} AND status = 'queued'`))
-      expect((await service.call(`${DELIVERIES}/${id}`, { method: 'DELETE' })).status).to.equal(200);
+      expect((await service.send('DELETE', `${DELIVERIES}/${id}`)).status).to.equal(200);
     const [{ id }] = delivered;
-    const again = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST' });
+    const again = await service.send('POST', `${DELIVERIES}/${id}/redelivery`);
     expectProblem(again, 'CONFLICT', /its endpoint was deleted/);
     const period = { from, to: new Date(Date.now() + 1000).toISOString(), subscriptionId: endpoint.id };
-    const { body } = await service.call('/notifications/subscriptions/redeliveries', { method: 'POST', body: period });
+    const body = await service.change('POST', '/notifications/subscriptions/redeliveries', period);
     expect(body).to.deep.equal({ redelivered: 0 });
     const client = new pg.Client({ connectionString: service.databaseUrl });
     await client.connect();
@@ -460,7 +451,7 @@ describe('endpoints', () => {
     expect(items(await receiver.waitFor(endpoint.url, 1))).to.deep.equal(['seen']);
     const { body } = await patch(endpoint.id, { where: null, name: null });
     expect(body).not.to.have.any.keys('where', 'name');
-    await service.call(`${PATH}/${endpoint.id}`, { method: 'DELETE' });
+    await service.send('DELETE', `${PATH}/${endpoint.id}`);
     await happen(instance, shopEvent({}, 'late'));
     await receiver.waitFor(witness.url, 4);
     expect(receiver.at(endpoint.url)).to.have.length(1);
@@ -475,7 +466,7 @@ describe('endpoints', () => {
       maxPerSecond: 3,
       where: "object.nme = 'x'",
     });
-    const { body: read } = await service.call(`${PATH}/${endpoint.id}`);
+    const read = await service.get(`${PATH}/${endpoint.id}`);
     const { status, body } = await patch(endpoint.id, read);
     expect(status, JSON.stringify(body)).to.equal(200);
     expect({ ...body, updatedDate: '' }).to.deep.equal({ ...read, updatedDate: '' });
@@ -508,7 +499,7 @@ describe('endpoints', () => {
   it('warn of fields that are unknown, and store the filter', async () => {
     const warned = async (where: string) => {
       const { warnings = [], id } = await createEndpoint({ where, elementKeys: ['shop'] });
-      await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      await service.send('DELETE', `${PATH}/${id}`);
       return warnings;
     };
     expect(await warned("object.name = 'x' AND type LIKE 'items.%'")).to.deep.equal([]);

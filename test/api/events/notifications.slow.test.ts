@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { json, startMisbehavingServer, status } from '../../support/misbehaving-server.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
@@ -13,11 +13,11 @@ describe('operational events', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { engineOptions: QUICK });
   const receiver = useReceiver();
 
-  afterEach(() => service.call(SETTINGS, { method: 'POST', body: {} }));
+  afterEach(() => service.send('POST', SETTINGS, {}));
 
   const list = (where?: string) => service.call('/notifications', { query: { where, pageSize: 5000 } });
   const setCallback = (url: string | null) =>
-    service.call(SETTINGS, { method: 'PATCH', body: { 'notification.operational.callback.url': url } });
+    service.send('PATCH', SETTINGS, { 'notification.operational.callback.url': url });
   const isDeactivated = async (url: string) => (await findSubscription(service, url)).state === 'deactivated';
 
   /** Lets the whole schedule of an event fail. */
@@ -76,14 +76,14 @@ describe('operational events', () => {
 
   it('are queued under the policy queue', async () => {
     const operations = receiver.open('operations-queued');
-    await service.call(SETTINGS, {
-      method: 'POST',
-      body: { 'notification.webhook.failure.policy': 'queue', 'notification.operational.callback.url': operations },
+    await service.send('POST', SETTINGS, {
+      'notification.webhook.failure.policy': 'queue',
+      'notification.operational.callback.url': operations,
     });
     const url = receiver.open('stopped');
     await createSource(service, url);
     const { id } = await findSubscription(service, url);
-    await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
+    await service.send('PATCH', `/notifications/subscriptions/${id}`, { state: 'deactivated' });
     expect(await listDeliveries(service, `config.url = '${operations}' AND status = 'queued'`)).to.have.length(1);
     expect(receiver.at(operations)).to.have.length(0);
   });
@@ -122,7 +122,7 @@ describe('operational events', () => {
       elementKey: 'impatient',
       reason: "The provider refuses the credentials for 'list items'.",
     };
-    expect(told.map((notification: { data: object }) => notification.data)).to.deep.equal([data, data]);
+    expect(pluck(told, 'data')).to.deep.equal([data, data]);
     const [event] = await receiver.waitFor(operations, 2);
     expect(event?.body).to.deep.include({
       type: 'instance.credentials.refused',
@@ -138,7 +138,7 @@ describe('operational events', () => {
     expect(rows).to.deep.equal(all);
     const [first] = all;
     expect((await list(`id = ${first.id} AND createdDate = ${first.createdDate}`)).body).to.deep.equal([first]);
-    const types = (await list(`type = 'delivery.exhausted'`)).body.map(({ type }: { type: string }) => type);
+    const types = pluck((await list(`type = 'delivery.exhausted'`)).body, 'type');
     expect(new Set(types)).to.deep.equal(new Set(['delivery.exhausted']));
     expectProblem(await list(`typ = 'x'`), 'WHERE_INVALID', "Unknown field 'typ'. Did you mean 'type'?");
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp, useSharedApp } from '../../support/app.ts';
+import { pluck, useApp, useSharedApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, useTenants } from '../support/tenants.ts';
@@ -94,10 +94,10 @@ describe('a subscription', () => {
   const tenants = useTenants(service);
 
   const pathOf = (id: number) => `/notifications/subscriptions/${id}`;
-  const patch = (id: number, body: unknown) => service.call(pathOf(id), { method: 'PATCH', body });
+  const patch = (id: number, body: unknown) => service.send('PATCH', pathOf(id), body);
   const remove = (id: number, headers = {}) => service.call(pathOf(id), { method: 'DELETE', headers });
   const send = (instanceId: number, type: string) =>
-    service.call('/events/test', { method: 'POST', body: { instanceId, type, data: {} } });
+    service.send('POST', '/events/test', { instanceId, type, data: {} });
 
   async function subscribe(name: string) {
     const url = receiver.open(name);
@@ -138,10 +138,7 @@ describe('a subscription', () => {
       const { url, subscription } = await subscribe('told');
       const { subscription: other } = await subscribe('told-of');
       const set = (callbackUrl: string | null) =>
-        service.call('/accounts/settings', {
-          method: 'PATCH',
-          body: { 'notification.operational.callback.url': callbackUrl },
-        });
+        service.send('PATCH', '/accounts/settings', { 'notification.operational.callback.url': callbackUrl });
       await set(url);
       await patch(subscription.id, { eventTypes: ['subscription.reactivated'] });
       await patch(other.id, { state: 'deactivated' });
@@ -170,11 +167,7 @@ describe('a subscription', () => {
       });
       const message = "'id' cannot be changed. Leave it out, or send it as it was read. (and 2 more, see details)";
       expectProblem(wrong, 'REQUEST_INVALID', message);
-      expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
-        '/body/id',
-        '/body/config',
-        '/body/x',
-      ]);
+      expect(pluck(wrong.body.details, 'path')).to.have.members(['/body/id', '/body/config', '/body/x']);
       expect(JSON.stringify(wrong.body)).not.to.include(subscription.secret);
     });
   });
@@ -187,7 +180,7 @@ describe('a subscription', () => {
       const message = `Subscription ${subscription.id} is in use: instance ${instance.id} sends events to ${url}.`;
       expectProblem(await remove(subscription.id), 'CONFLICT', message);
       expectProblem(await remove(subscription.id, authorizationOf(tenants.stranger)), 'NOT_FOUND');
-      await service.call(`/instances/${instance.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${instance.id}`);
       expect((await remove(subscription.id)).body).to.deep.equal({ id: subscription.id });
       expectProblem(await remove(subscription.id), 'NOT_FOUND', `There is no subscription ${subscription.id}.`);
       expectProblem(await patch(subscription.id, { state: 'active' }), 'NOT_FOUND');
@@ -205,12 +198,12 @@ describe('a subscription', () => {
 
     it('is in use while operational events go there', async () => {
       const { url, instance, subscription } = await subscribe('operations');
-      await service.call(`/instances/${instance.id}`, { method: 'DELETE' });
+      await service.send('DELETE', `/instances/${instance.id}`);
       const key = 'notification.operational.callback.url';
-      await service.call('/accounts/settings', { method: 'PATCH', body: { [key]: url } });
+      await service.send('PATCH', '/accounts/settings', { [key]: url });
       const message = `Subscription ${subscription.id} is in use: the setting ${key} sends events to ${url}.`;
       expectProblem(await remove(subscription.id), 'CONFLICT', message);
-      await service.call('/accounts/settings', { method: 'PATCH', body: { [key]: null } });
+      await service.send('PATCH', '/accounts/settings', { [key]: null });
       expect((await remove(subscription.id)).status).to.equal(200);
     });
   });

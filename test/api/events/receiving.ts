@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import type { EngineOptions } from '../../../src/events/options.ts';
-import type { ApiAnswer, TestApp } from '../../support/app.ts';
+import type { ApiAnswer, Client } from '../../support/app.ts';
 import { faultsOfEvent, NO_FAULTS } from '../../support/event-schemas.ts';
 import {
   type MisbehavingServer,
@@ -9,6 +9,7 @@ import {
   startMisbehavingServer,
   status,
 } from '../../support/misbehaving-server.ts';
+import { useStarted } from '../../support/started.ts';
 import { until } from '../../support/until.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 
@@ -45,27 +46,8 @@ export interface Receiver {
 }
 
 /** Receives events on the loopback while the tests of the suite that calls this run. */
-export function useReceiver(): Omit<Receiver, 'close'> {
-  let started: Receiver | undefined;
-  before(async () => {
-    started = await startReceiver();
-  });
-  after(() => started?.close());
-
-  const current = (): Receiver => {
-    if (started === undefined) throw new Error('The receiver is ready in tests, not before.');
-    return started;
-  };
-  return {
-    get server() {
-      return current().server;
-    },
-    open: (name) => current().open(name),
-    fail: (url) => current().fail(url),
-    recover: (url) => current().recover(url),
-    at: (url) => current().at(url),
-    waitFor: (url, count) => current().waitFor(url, count),
-  };
+export function useReceiver(): Receiver {
+  return useStarted(startReceiver, ({ close }) => close());
 }
 
 /** The body of an original event, which has no `type`, is not of the catalogue. */
@@ -106,10 +88,8 @@ export function verify({ request }: ReceivedEvent, secret: string): unknown {
   return new Webhook(secret).verify(request.body, headers);
 }
 
-export type Service = Pick<TestApp, 'call' | 'createInstance'>;
-
 /** An instance whose events go to the URL. */
-export function createSource(service: Service, url: string, more: object = {}): Promise<ApiAnswer['body']> {
+export function createSource(service: Client, url: string, more: object = {}): Promise<ApiAnswer['body']> {
   return service.createInstance('bamboohr', {
     ...BAMBOOHR,
     'event.notification.enabled': true,
@@ -119,23 +99,19 @@ export function createSource(service: Service, url: string, more: object = {}): 
 }
 
 /** @returns the id of the event */
-export async function sendEvent(service: Service, instanceId: number, data: object = {}): Promise<string> {
-  const response = await service.call('/events/test', { method: 'POST', body: { instanceId, data } });
-  if (response.status !== 200)
-    throw new Error(`POST /events/test answered ${response.status}: ${JSON.stringify(response.body)}`);
-  return response.body.eventId;
+export async function sendEvent(service: Client, instanceId: number, data: object = {}): Promise<string> {
+  return (await service.change('POST', '/events/test', { instanceId, data })).eventId;
 }
 
 /** What is queued of an account, or of one URL. */
 export const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 
-export function setPolicy(service: Service, policy: 'retry' | 'queue'): Promise<ApiAnswer> {
-  const body = { 'notification.webhook.failure.policy': policy };
-  return service.call('/accounts/settings', { method: 'PATCH', body });
+export function setPolicy(service: Client, policy: 'retry' | 'queue'): Promise<ApiAnswer> {
+  return service.send('PATCH', '/accounts/settings', { 'notification.webhook.failure.policy': policy });
 }
 
 /** An instance of a URL whose events are queued, the ids of as many events, and the `where` of their deliveries. The policy of the account stays. */
-export async function fillQueue(service: Service, url: string, count: number, configuration: object = {}) {
+export async function fillQueue(service: Client, url: string, count: number, configuration: object = {}) {
   const { id } = await createSource(service, url, configuration);
   await setPolicy(service, 'queue');
   const eventIds: string[] = [];
@@ -143,18 +119,18 @@ export async function fillQueue(service: Service, url: string, count: number, co
   return { url, id, eventIds, where: `${QUEUED} AND config.url = '${url}'` };
 }
 
-export async function findSubscription(service: Service, url: string): Promise<ApiAnswer['body']> {
-  const { body } = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
-  return (await service.call(`/notifications/subscriptions/${body[0].id}`)).body;
+export async function findSubscription(service: Client, url: string): Promise<ApiAnswer['body']> {
+  const [{ id }] = await service.get('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+  return service.get(`/notifications/subscriptions/${id}`);
 }
 
 export const DELIVERIES = '/notifications/subscriptions/deliveries';
 
-export async function listDeliveries(service: Service, where: string): Promise<ApiAnswer['body']> {
-  return (await service.call(DELIVERIES, { query: { where } })).body;
+export function listDeliveries(service: Client, where: string): Promise<ApiAnswer['body']> {
+  return service.get(DELIVERIES, { query: { where } });
 }
 
-export async function waitForDeliveries(service: Service, where: string, count: number): Promise<ApiAnswer['body']> {
+export async function waitForDeliveries(service: Client, where: string, count: number): Promise<ApiAnswer['body']> {
   await until(async () => (await listDeliveries(service, where)).length >= count);
   return listDeliveries(service, where);
 }

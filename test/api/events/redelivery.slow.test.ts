@@ -22,7 +22,7 @@ describe('redelivery', () => {
 
   const redeliver = (id: number, headers = {}) =>
     service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST', headers });
-  const redeliverPeriod = (body: object, headers = {}) => service.call(REDELIVERIES, { method: 'POST', body, headers });
+  const redeliverPeriod = (body: object, headers = {}) => service.send('POST', REDELIVERIES, body, { headers });
 
   /** An instance of a new URL with events that were delivered. */
   async function createDelivered(name: string, count: number) {
@@ -51,10 +51,7 @@ describe('redelivery', () => {
 
   it('works for a delivery that is queued, and queues where nothing may be pushed', async () => {
     const { url, subscriptionId, instanceId } = await createDelivered('queued', 1);
-    await service.call(`/notifications/subscriptions/${subscriptionId}`, {
-      method: 'PATCH',
-      body: { state: 'deactivated' },
-    });
+    await service.send('PATCH', `/notifications/subscriptions/${subscriptionId}`, { state: 'deactivated' });
     await sendEvent(service, instanceId);
     const [queued] = await listDeliveries(service, `config.url = '${url}' AND status = 'queued'`);
     expect((await redeliver(queued.id)).body).to.include({ status: 'queued', attempts: 0 });
@@ -77,7 +74,7 @@ describe('redelivery', () => {
     const [{ id }] = deliveries;
     const message = `Delivery ${id} cannot be sent again: its event is no longer kept, or its endpoint was deleted.`;
     expectProblem(await redeliver(id), 'CONFLICT', message);
-    const { body } = await service.call(`${DELIVERIES}/${id}`);
+    const body = await service.get(`${DELIVERIES}/${id}`);
     expect(body.event).to.deep.equal({ id: eventIds[0], type: 'test.created' });
   });
 
@@ -113,10 +110,7 @@ describe('redelivery', () => {
 
     it('takes deliveries of one status when it is given', async () => {
       const { subscriptionId, instanceId } = await createDelivered('of-status', 2);
-      await service.call(`/notifications/subscriptions/${subscriptionId}`, {
-        method: 'PATCH',
-        body: { state: 'deactivated' },
-      });
+      await service.send('PATCH', `/notifications/subscriptions/${subscriptionId}`, { state: 'deactivated' });
       await sendEvent(service, instanceId);
       const count = async (status: string) =>
         (await redeliverPeriod({ ...FAR, subscriptionId, status })).body.redelivered;

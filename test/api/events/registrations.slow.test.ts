@@ -19,7 +19,7 @@ describe('the registration of webhooks at a provider', () => {
 
   /** As another instance with the same key sees them. */
   async function listWebhooks(token: string): Promise<readonly { readonly id: string; readonly url: string }[]> {
-    const { body } = await service.call(ENDPOINT, { token });
+    const body = await service.get(ENDPOINT, { token });
     return body.webhooks;
   }
 
@@ -56,7 +56,7 @@ describe('the registration of webhooks at a provider', () => {
   }
 
   async function get({ id }: ApiAnswer['body']): Promise<ApiAnswer['body']> {
-    return (await service.call(`/instances/${id}`)).body;
+    return await service.get(`/instances/${id}`);
   }
 
   it('is made with the instance, and what happens at BambooHR arrives with the record', async () => {
@@ -87,7 +87,7 @@ describe('the registration of webhooks at a provider', () => {
     );
     expect(find('employees.created', created[0])?.body.data.object.firstName).to.equal('New');
     expect(find('employees.deleted', removed[0])?.body.data).not.to.have.property('object');
-    const { body: element } = await service.call('/elements/bamboohr');
+    const element = await service.get('/elements/bamboohr');
     expect(element.webhooks).to.deep.equal({ signed: true, registration: 'automatic' });
   });
 
@@ -102,7 +102,7 @@ describe('the registration of webhooks at a provider', () => {
     const instance = await createSource(service, openCallback(), WEBHOOK);
     const first = await waitForWebhook(instance);
     const configure = (configuration: object) =>
-      service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
+      service.send('PATCH', `/instances/${instance.id}/configuration`, configuration);
     await configure({ 'event.notification.enabled': false });
     await waitForNone(instance.eventUrl, instance.token);
     await configure({ 'event.notification.enabled': true });
@@ -116,9 +116,9 @@ describe('the registration of webhooks at a provider', () => {
     const instance = await createSource(service, openCallback());
     const { token } = await watch();
     const path = `/instances/${instance.id}`;
-    await service.call(`${path}/enabled`, { method: 'DELETE' });
-    await service.call(`${path}/configuration`, { method: 'PATCH', body: WEBHOOK });
-    expect((await service.call(`${path}/enabled`, { method: 'PUT' })).status).to.equal(200);
+    await service.send('DELETE', `${path}/enabled`);
+    await service.send('PATCH', `${path}/configuration`, WEBHOOK);
+    expect((await service.send('PUT', `${path}/enabled`)).status).to.equal(200);
     await waitForWebhook({ ...instance, token });
   });
 
@@ -126,7 +126,7 @@ describe('the registration of webhooks at a provider', () => {
     const { token } = await watch();
     const instance = await createSource(service, openCallback(), WEBHOOK);
     await waitForWebhook(instance);
-    expect((await service.call(`/instances/${instance.id}`, { method: 'DELETE' })).status).to.equal(200);
+    expect((await service.send('DELETE', `/instances/${instance.id}`)).status).to.equal(200);
     expect((await listWebhooks(token)).map(({ url }) => url)).not.to.include(instance.eventUrl);
   });
 
@@ -134,10 +134,10 @@ describe('the registration of webhooks at a provider', () => {
     const { token } = await watch();
     const instance = await createSource(service, openCallback());
     const orphan = { name: 'Causeway', url: instance.eventUrl, format: 'json', monitorFields: ['firstName'] };
-    for (let tries = 0; tries < 2; tries++) await service.call(ENDPOINT, { method: 'POST', token, body: orphan });
+    for (let tries = 0; tries < 2; tries++) await service.send('POST', ENDPOINT, orphan, { token });
     const left = (await listWebhooks(token)).filter(({ url }) => url === instance.eventUrl).map(({ id }) => id);
     expect(left).to.have.length(2);
-    await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: WEBHOOK });
+    await service.send('PATCH', `/instances/${instance.id}/configuration`, WEBHOOK);
     const find = async () => (await listWebhooks(token)).filter(({ url }) => url === instance.eventUrl);
     await until(async () => (await find()).every(({ id }) => !left.includes(id)) && (await find()).length === 1);
   });
@@ -151,7 +151,7 @@ describe('the registration of webhooks at a provider', () => {
     expect(valid).to.equal(true);
     expect(warnings).to.have.length(1);
     expect(warnings[0]).to.match(/^BambooHR did not accept the registration for events. Causeway tries again: /);
-    const { body: told } = await service.call('/notifications', {
+    const told = await service.get('/notifications', {
       query: { where: "type = 'instance.webhook.failed'" },
     });
     expect(told.at(-1).data).to.deep.equal({
@@ -161,7 +161,7 @@ describe('the registration of webhooks at a provider', () => {
       reason: warnings[0],
     });
     // A change of the settings is a reason to ask at once.
-    await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: WEBHOOK });
+    await service.send('PATCH', `/instances/${instance.id}/configuration`, WEBHOOK);
     await waitForWebhook(instance);
     await until(async () => (await get(instance)).warnings === undefined);
   });
@@ -170,8 +170,8 @@ describe('the registration of webhooks at a provider', () => {
     const instance = await createSource(service, openCallback(), WEBHOOK);
     const webhook = await waitForWebhook(instance);
     await trouble({ trouble: '403', times: 1, path: `/api/v1/webhooks/${webhook?.id}` });
-    expect((await service.call(`/instances/${instance.id}`, { method: 'DELETE' })).status).to.equal(200);
-    const { body: told } = await service.call('/notifications', {
+    expect((await service.send('DELETE', `/instances/${instance.id}`)).status).to.equal(200);
+    const told = await service.get('/notifications', {
       query: { where: "type = 'instance.webhook.failed'" },
     });
     const { reason, ...of } = told.at(-1).data;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { readEverything } from '../support/tenants.ts';
@@ -26,9 +26,10 @@ describe('a test event', () => {
       'event.notification.format': 'elements',
       'event.notification.signature.key': key,
     });
-    const response = await service.call('/events/test', {
-      method: 'POST',
-      body: { instanceId: id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
+    const response = await service.send('POST', '/events/test', {
+      instanceId: id,
+      type: 'employees.updated',
+      data: { lastName: 'O’Neil' },
     });
     const [event] = await receiver.waitFor(url, 1);
     const { eventId } = response.body;
@@ -71,19 +72,17 @@ describe('a test event', () => {
     expect(event && verify(event, (await findSubscription(service, url)).secret)).to.deep.equal(event?.body);
     const [delivery] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
     expect(delivery.event).to.have.all.keys('id', 'type', 'timestamp', 'data');
-    const other = await service.call(`/instances/${id}/configuration`, {
-      method: 'PATCH',
-      body: { 'event.notification.format': 'xml' },
-    });
+    const other = await service.send('PATCH', `/instances/${id}/configuration`, { 'event.notification.format': 'xml' });
     expectProblem(other, 'REQUEST_INVALID', /'event\.notification\.format' must be a text such as elements/);
   });
 
   it('reaches the callback URL of its instance, signed as the published package verifies', async () => {
     const url = receiver.open('first');
     const instance = await createSource(service, url);
-    const response = await service.call('/events/test', {
-      method: 'POST',
-      body: { instanceId: instance.id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
+    const response = await service.send('POST', '/events/test', {
+      instanceId: instance.id,
+      type: 'employees.updated',
+      data: { lastName: 'O’Neil' },
     });
     const subscription = await findSubscription(service, url);
     expect(response.body).to.deep.equal({
@@ -124,7 +123,7 @@ describe('a test event', () => {
       `event.id = '${eventId}' AND status = 'delivered'`,
       1,
     );
-    const { body } = await service.call(`${DELIVERIES}/${deliveryId}`);
+    const body = await service.get(`${DELIVERIES}/${deliveryId}`);
     const received = receiver.at(url);
     expect(body.attemptHistory.length).to.be.above(1);
     expect(body.attemptHistory).to.have.length(received.length);
@@ -142,22 +141,19 @@ describe('a test event', () => {
     const url = receiver.open('records');
     const { id } = await createSource(service, url);
     const data = { id: 105, displayName: 'Charlotte \0 \ud800', other: 'x' };
-    await service.call('/events/test', {
-      method: 'POST',
-      body: { instanceId: id, type: 'employees.updated', data },
-    });
+    await service.send('POST', '/events/test', { instanceId: id, type: 'employees.updated', data });
     await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
     const record = { objectName: 'employees', id: '105', name: 'Charlotte \0 \ufffd' };
     for (const hydrate of ['true', 'false']) {
       const where = `config.url = '${url}'`;
-      const { body } = await service.call(DELIVERIES, { query: { where, hydrate } });
+      const body = await service.get(DELIVERIES, { query: { where, hydrate } });
       expect(body).to.have.length(1);
       expect(body[0].record).to.deep.equal(record);
       expect('data' in body[0].event).to.equal(hydrate === 'true');
-      expect((await service.call(`${DELIVERIES}/${body[0].id}`)).body.record).to.deep.equal(record);
+      expect((await service.get(`${DELIVERIES}/${body[0].id}`)).record).to.deep.equal(record);
     }
-    const { body: events } = await service.call(`/instances/${id}/events`);
-    expect(events.map((event: { readonly record?: object }) => event.record)).to.deep.equal([record]);
+    const events = await service.get(`/instances/${id}/events`);
+    expect(pluck(events, 'record')).to.deep.equal([record]);
   });
 
   it('is of the type test.created unless another is given', async () => {
@@ -179,7 +175,7 @@ describe('a test event', () => {
       .update(event?.request.body ?? '')
       .digest('base64');
     expect(event?.request.headers['elements-webhook-signature']).to.equal(`sha256=${expected}`);
-    const { body } = await service.call(`/instances/${id}`);
+    const body = await service.get(`/instances/${id}`);
     expect(body.configuration['event.notification.signature.key']).to.equal('********');
     expect(await readEverything(service)).not.to.include(key);
     expect(service.logged.join('\n')).not.to.include(key);
@@ -191,8 +187,8 @@ describe('a test event', () => {
       {},
       { 'event.notification.enabled': false, 'event.notification.callback.url': receiver.open('off') },
     ]) {
-      await service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: configuration });
-      const response = await service.call('/events/test', { method: 'POST', body: { instanceId: id } });
+      await service.send('PATCH', `/instances/${id}/configuration`, configuration);
+      const response = await service.send('POST', '/events/test', { instanceId: id });
       expectProblem(response, 'CONFLICT', new RegExp(`^Events are off for instance ${id}\\. Set `));
     }
   });
@@ -208,7 +204,7 @@ describe('a test event', () => {
       { instanceId: id, data: [] },
       { instanceId: id, other: 1 },
     ]) {
-      expectProblem(await service.call('/events/test', { method: 'POST', body }), 'REQUEST_INVALID');
+      expectProblem(await service.send('POST', '/events/test', body), 'REQUEST_INVALID');
     }
   });
 
@@ -219,8 +215,7 @@ describe('a test event', () => {
     const first = await service.call('/events/test', call);
     const second = await service.call('/events/test', call);
     expect(second.body).to.deep.equal(first.body);
-    const delivered = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
-    expect(delivered).to.have.length(1);
+    expect(await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1)).to.have.length(1);
     expect(receiver.at(url)).to.have.length(1);
   });
 
@@ -232,14 +227,12 @@ describe('a test event', () => {
     await receiver.waitFor(url, 2);
     receiver.recover(url);
     const [found] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
-    const { body } = await service.call(`${DELIVERIES}/${found.id}`);
+    const body = await service.get(`${DELIVERIES}/${found.id}`);
     const { attemptHistory, ...delivery } = body;
     expect(delivery).to.deep.equal(found);
     expect(delivery.event).to.deep.equal(receiver.at(url)[0]?.body);
     expect(attemptHistory).to.have.length(delivery.attempts).and.above(2);
-    expect(attemptHistory.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal(
-      receiver.at(url).map((_, index) => index + 1),
-    );
+    expect(pluck(attemptHistory, 'attempt')).to.deep.equal(receiver.at(url).map((_, index) => index + 1));
     expect(attemptHistory[0]).to.include({ delivered: false, statusCode: 503 });
     expect(attemptHistory[0].error).to.match(/503/);
     expect(attemptHistory.at(-1)).to.include({ delivered: true, statusCode: 204 }).and.not.have.property('error');

@@ -11,10 +11,10 @@ const PATH = '/accounts/settings';
 
 describe('the settings of an account', () => {
   const service = useSharedApp();
-  afterEach(() => service.call(PATH, { method: 'POST', body: {} }));
+  afterEach(() => service.send('POST', PATH, {}));
 
-  const get = async () => (await service.call(PATH)).body;
-  const send = (method: 'POST' | 'PATCH', body: unknown) => service.call(PATH, { method, body });
+  const get = async () => await service.get(PATH);
+  const send = (method: 'POST' | 'PATCH', body: unknown) => service.send(method, PATH, body);
 
   it('have their defaults until something is set', async () => {
     expect(await get()).to.deep.equal(DEFAULTS);
@@ -93,7 +93,7 @@ describe('the settings of an account', () => {
 
   it('refuse a body that is no object', async () => {
     for (const body of [[], 'text', null]) {
-      const response = await service.call(PATH, { method: 'PATCH', body: JSON.stringify(body) });
+      const response = await service.send('PATCH', PATH, JSON.stringify(body));
       expectProblem(response, 'REQUEST_INVALID');
     }
   });

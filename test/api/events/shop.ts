@@ -10,7 +10,7 @@ import {
   webhooks,
 } from '../../../src/connector/index.ts';
 import type { ApiAnswer } from '../../support/app.ts';
-import { type MisbehavingServer, json as respond, startMisbehavingServer } from '../../support/misbehaving-server.ts';
+import { json as respond, useMisbehavingServer } from '../../support/misbehaving-server.ts';
 
 /** What a shop sends: what happened to some of its items. */
 export interface ShopEvent {
@@ -98,49 +98,28 @@ export const SHOPS: readonly Connector[] = [
   }),
 ];
 
-export interface ShopServer {
-  /** What is behind the API of the shop. */
-  readonly server: MisbehavingServer;
-  readonly ids: () => readonly string[];
-}
-
 /** The API of the shops, in place of the simulators, while the tests of the suite that calls this run. */
-export function useShopServer(): {
-  readonly current: ShopServer;
-  readonly overrides: { readonly connectors: readonly Connector[]; readonly simulatorsUrl: string };
-} {
-  let started: MisbehavingServer | undefined;
-  before(async () => {
-    started = await startMisbehavingServer({
-      otherwise: (response, request) => {
-        const key = /\/keys\/(\w+)$/.exec(request.url ?? '')?.[1];
-        if (key !== undefined) {
-          const status = key === 'later' ? 503 : key === 'none' ? 404 : 200;
-          respond({ key: `secret ${key}` }, status)(response, request);
-          return;
-        }
-        const id = /\/items\/(\w+)$/.exec(request.url ?? '')?.[1];
-        const isMissing = id?.startsWith('missing') === true;
-        respond(isMissing ? { error: 'none' } : { id, name: `Item ${id}` }, isMissing ? 404 : 200)(response, request);
-      },
-    });
-  });
-  after(() => started?.close());
-  const server = (): MisbehavingServer => {
-    if (started === undefined) throw new Error('The shop is open in tests, not before.');
-    return started;
-  };
-  return {
-    current: {
-      get server() {
-        return server();
-      },
-      ids: () => server().requests.flatMap(({ url }) => /\/items\/(\w+)$/.exec(url)?.[1] ?? []),
+export function useShopServer() {
+  const server = useMisbehavingServer({
+    otherwise: (response, request) => {
+      const key = /\/keys\/(\w+)$/.exec(request.url ?? '')?.[1];
+      if (key !== undefined) {
+        const status = key === 'later' ? 503 : key === 'none' ? 404 : 200;
+        respond({ key: `secret ${key}` }, status)(response, request);
+        return;
+      }
+      const id = /\/items\/(\w+)$/.exec(request.url ?? '')?.[1];
+      const isMissing = id?.startsWith('missing') === true;
+      respond(isMissing ? { error: 'none' } : { id, name: `Item ${id}` }, isMissing ? 404 : 200)(response, request);
     },
+  });
+  return {
+    server,
+    ids: (): readonly string[] => server.requests.flatMap(({ url }) => /\/items\/(\w+)$/.exec(url)?.[1] ?? []),
     overrides: {
       connectors: SHOPS,
       get simulatorsUrl() {
-        return server().url;
+        return server.url;
       },
     },
   };

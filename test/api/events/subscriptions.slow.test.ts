@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { useSharedApp } from '../../support/app.ts';
+import { type ApiAnswer, pluck, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { rowsOf } from '../support/pages.ts';
-import { authorizationOf, readEverything, useTenants } from '../support/tenants.ts';
+import { readEverything, useTenants } from '../support/tenants.ts';
 import {
   createSource,
   findSubscription,
@@ -21,13 +21,13 @@ describe('subscriptions', () => {
   const receiver = useReceiver();
   const tenants = useTenants(service);
 
-  const patch = (id: number, body: unknown) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
+  const patch = (id: number, body: unknown) => service.send('PATCH', `${PATH}/${id}`, body);
 
   it('come with the first instance that delivers to a URL, and are one for all instances of it', async () => {
     const url = receiver.open('shared');
     await createSource(service, url);
     await createSource(service, url);
-    const { body } = await service.call(PATH, { query: { where: `config.url = '${url}'` } });
+    const body = await service.get(PATH, { query: { where: `config.url = '${url}'` } });
     expect(body).to.have.length(1);
     expect(body[0]).to.deep.include({ channel: 'webhook', config: { url }, state: 'active', queued: 0, retrying: 0 });
     expect(body[0]).not.to.have.any.keys('reason', 'previousSecretExpiresAt');
@@ -36,9 +36,8 @@ describe('subscriptions', () => {
   it('come with a change of the configuration too', async () => {
     const [first, second] = [receiver.open('before'), receiver.open('after')];
     const { id } = await createSource(service, first);
-    const changed = await service.call(`/instances/${id}/configuration`, {
-      method: 'PATCH',
-      body: { 'event.notification.callback.url': second },
+    const changed = await service.send('PATCH', `/instances/${id}/configuration`, {
+      'event.notification.callback.url': second,
     });
     expect(changed.status).to.equal(200);
     expect(await findSubscription(service, second)).to.include({ state: 'active' });
@@ -50,7 +49,7 @@ describe('subscriptions', () => {
   it('are listed with their secrets masked; a single one shows its own', async () => {
     const url = receiver.open('masked');
     await createSource(service, url);
-    const { body } = await service.call(PATH, { query: { where: `url = '${url}'` } });
+    const body = await service.get(PATH, { query: { where: `url = '${url}'` } });
     expect(body[0].secret).to.equal('********');
     const single = await service.call(`${PATH}/${body[0].id}`);
     expect(single.body.secret).to.match(/^whsec_[A-Za-z0-9+/]{32}$/);
@@ -83,8 +82,7 @@ describe('subscriptions', () => {
     for (const query of [{ nextPage, where: `state = 'active'` }, { nextPage: 'forged' }]) {
       expectProblem(await service.call(PATH, { query }), 'REQUEST_INVALID', /^nextPage does not belong/);
     }
-    const headers = authorizationOf(tenants.stranger);
-    expectProblem(await service.call(PATH, { query: { nextPage }, headers }), 'REQUEST_INVALID', /^nextPage/);
+    expectProblem(await tenants.stranger.call(PATH, { query: { nextPage } }), 'REQUEST_INVALID', /^nextPage/);
     expectProblem(await service.call('/notifications', { query: { nextPage } }), 'REQUEST_INVALID', /^nextPage/);
   });
 
@@ -140,9 +138,11 @@ describe('subscriptions', () => {
     expect(resumed.body).to.include({ state: 'active' }).and.not.have.property('reason');
     const came = await receiver.waitFor(url, 3);
     expect(came.map(({ body }) => body.id)).to.have.members(sent);
-    const types = (await service.call('/notifications', { query: { pageSize: 5000 } })).body
-      .filter(({ data }: { data: { subscriptionId: number } }) => data.subscriptionId === subscriptionId)
-      .map(({ type }: { type: string }) => type);
+    const told = await service.get('/notifications', { query: { pageSize: 5000 } });
+    const types = pluck(
+      told.filter(({ data }: ApiAnswer['body']) => data.subscriptionId === subscriptionId),
+      'type',
+    );
     expect(types).to.deep.equal(['subscription.deactivated', 'subscription.reactivated']);
   });
 

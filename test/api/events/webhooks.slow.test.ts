@@ -41,7 +41,7 @@ describe('a webhook of a provider', () => {
   }
 
   async function eventsOf({ id }: ApiAnswer['body'], query: Readonly<Record<string, string | number>> = {}) {
-    return (await service.call(`/instances/${id}/events`, { query })).body;
+    return await service.get(`/instances/${id}/events`, { query });
   }
 
   it('arrives at the callback URL with the record, signed as every event is', async () => {
@@ -108,14 +108,14 @@ describe('a webhook of a provider', () => {
     const body = bodyOf({ what: 'created', item: 'c1' });
     expectProblem(await post(instance.eventUrl, body, sign(body, '')), 'UNAUTHENTICATED', /no signature/);
     const configuration = { 'hooks.secret': 'later' };
-    await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
+    await service.send('PATCH', `/instances/${instance.id}/configuration`, configuration);
     await until(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
     expect(await eventsOf(instance)).to.have.length(1);
   });
 
   it('is verified with the key that it names, where that is one of the provider', async () => {
     const { instance } = await open({}, 'bazaar');
-    const reads = () => shop.current.server.requests.filter(({ url }) => url.includes('/keys/')).length;
+    const reads = () => shop.server.requests.filter(({ url }) => url.includes('/keys/')).length;
     const sendWith = (keyUrl: string | undefined, secret: string, item: string) => {
       const body = JSON.stringify({ key_url: keyUrl, events: [{ what: 'created', item }] });
       return post(instance.eventUrl, body, {
@@ -182,7 +182,7 @@ describe('a webhook of a provider', () => {
 
   it('may begin with something for people to do, which stands among the warnings until events come', async () => {
     const { instance } = await open({}, 'market');
-    const warningsOf = async () => (await service.call(`/instances/${instance.id}`)).body.warnings;
+    const warningsOf = async () => (await service.get(`/instances/${instance.id}`)).warnings;
     expect(await warningsOf()).to.equal(undefined);
     expect((await post(`${instance.eventUrl}?code=123`, '')).status).to.equal(200);
     expect(await warningsOf()).to.deep.equal(['Enter 123 at the market.']);
@@ -210,11 +210,8 @@ describe('a webhook of a provider', () => {
       '{"events":[{"what":"created"}]}',
       bodyOf({ what: 'eaten', item: 'f1' }),
     ]) {
-      expectProblem(
-        await postSigned(odd),
-        'REQUEST_INVALID',
-        'The request does not have the form of a webhook of Shop.',
-      );
+      const message = 'The request does not have the form of a webhook of Shop.';
+      expectProblem(await postSigned(odd), 'REQUEST_INVALID', message);
     }
     expect(await eventsOf(instance)).to.deep.equal([]);
     expect((await send(instance, ...many.slice(1))).body).to.deep.equal({ accepted: 1_000 });
@@ -222,7 +219,7 @@ describe('a webhook of a provider', () => {
 
   it('has its records read once each, and none that was deleted or came along', async () => {
     const { instance } = await open();
-    const before = shop.current.ids().length;
+    const before = shop.ids().length;
     await send(
       instance,
       { id: '1', what: 'created', item: 'g1' },
@@ -230,7 +227,7 @@ describe('a webhook of a provider', () => {
       { id: '3', what: 'deleted', item: 'g2' },
       { id: '4', what: 'updated', item: 'g3', record: { id: 'g3', name: 'sent' } },
     );
-    expect(shop.current.ids().slice(before)).to.deep.equal(['g1']);
+    expect(shop.ids().slice(before)).to.deep.equal(['g1']);
     const objects = (await eventsOf(instance)).map(({ data }: ApiAnswer['body']) => data.object);
     const read = { id: 'g1', name: 'Item g1' };
     expect(objects).to.deep.equal([{ id: 'g3', name: 'sent' }, undefined, read, read]);
@@ -238,27 +235,27 @@ describe('a webhook of a provider', () => {
 
   it('is delivered without a record that cannot be read, that is not wanted, or that is one too many', async () => {
     const { instance } = await open();
-    shop.current.server.answer('/shop/items/h1', status(500));
+    shop.server.answer('/shop/items/h1', status(500));
     const response = await send(instance, { what: 'updated', item: 'h1' }, { what: 'updated', item: 'missing' });
     expect(response.body).to.deep.equal({ accepted: 2 });
     const without = (events: readonly ApiAnswer['body'][]) => events.filter(({ data }) => data.object === undefined);
     expect(without(await eventsOf(instance))).to.have.length(2);
 
     const { instance: other } = await open({ 'event.notification.hydrate': 'false' });
-    const before = shop.current.ids().length;
+    const before = shop.ids().length;
     await send(other, { what: 'updated', item: 'h2' });
     expect(without(await eventsOf(other))).to.have.length(1);
-    expect(shop.current.ids()).to.have.length(before);
+    expect(shop.ids()).to.have.length(before);
 
     const { instance: third } = await open();
     await send(third, ...Array.from({ length: 30 }, (_, index) => ({ what: 'updated', item: `h${index}x` })));
-    expect(shop.current.ids()).to.have.length(before + 25);
+    expect(shop.ids()).to.have.length(before + 25);
     expect(without(await eventsOf(third))).to.have.length(5);
   });
 
   it('is stored with its record, though its provider waits no longer', async () => {
     const { instance } = await open();
-    const { server } = shop.current;
+    const { server } = shop;
     let answer = () => {};
     server.answer('/shop/items/slow1', (response, request) => {
       answer = () => json({ id: 'slow1', name: 'Late' })(response, request);
@@ -267,7 +264,7 @@ describe('a webhook of a provider', () => {
     const body = bodyOf({ id: 's1', what: 'updated', item: 'slow1' });
     const headers = sign(body, SHOP_SECRET);
     const call = fetch(instance.eventUrl, { method: 'POST', body, headers, signal: provider.signal });
-    await until(async () => shop.current.ids().includes('slow1'));
+    await until(async () => shop.ids().includes('slow1'));
     provider.abort();
     await call.catch(() => undefined);
     // So that the service has heard of it.
@@ -283,8 +280,7 @@ describe('a webhook of a provider', () => {
   it('is accepted and dropped while its instance is disabled, has no events enabled, or is polled', async () => {
     const { instance, callback } = await open();
     const path = `/instances/${instance.id}`;
-    const configure = (configuration: object) =>
-      service.call(`${path}/configuration`, { method: 'PATCH', body: configuration });
+    const configure = (configuration: object) => service.send('PATCH', `${path}/configuration`, configuration);
     let count = 0;
     // Who takes the call hears of a change a moment after it is made.
     const untilAccepted = (accepted: number) =>
@@ -308,9 +304,9 @@ describe('a webhook of a provider', () => {
         return (await received(outcome)) > before;
       });
     };
-    await service.call(`${path}/enabled`, { method: 'DELETE' });
+    await service.send('DELETE', `${path}/enabled`);
     await untilReceivedAs('disabled');
-    await service.call(`${path}/enabled`, { method: 'PUT' });
+    await service.send('PUT', `${path}/enabled`);
     await untilAccepted(1);
     await configure({ 'event.notification.enabled': false });
     await untilReceivedAs('off');
@@ -329,7 +325,7 @@ describe('a webhook of a provider', () => {
   it('finds nothing at an address that is nobody’s, whatever the reason', async () => {
     const { instance } = await open();
     const { instance: gone } = await open();
-    await service.call(`/instances/${gone.id}`, { method: 'DELETE' });
+    await service.send('DELETE', `/instances/${gone.id}`);
     await until(async () => (await send(gone)).status === 404);
     const body = bodyOf({ what: 'created', item: 'j1' });
     const key = instance.eventUrl.split('/').at(-1);
@@ -361,10 +357,10 @@ describe('a webhook of a provider', () => {
     const { instance: other } = await open();
     expect(instance.eventUrl).to.match(/^http:\/\/127\.0\.0\.1:\d+\/events\/shop\/[\w-]{43}$/);
     expect(other.eventUrl).not.to.equal(instance.eventUrl);
-    const { body: shown } = await service.call(`/instances/${instance.id}`);
+    const shown = await service.get(`/instances/${instance.id}`);
     expect(shown.eventUrl).to.equal(instance.eventUrl);
     // As it was read, it may be sent back.
-    const { status: code } = await service.call(`/instances/${instance.id}`, { method: 'PUT', body: shown });
+    const { status: code } = await service.send('PUT', `/instances/${instance.id}`, shown);
     expect(code).to.equal(200);
     await send(instance, { what: 'created', item: 'k1' });
     await post(instance.eventUrl, 'forged');
@@ -431,8 +427,8 @@ describe('a webhook of a provider', () => {
   });
 
   it('is described by the element', async () => {
-    const { body: signed } = await service.call('/elements/shop');
-    const { body: unsigned } = await service.call('/elements/market');
+    const signed = await service.get('/elements/shop');
+    const unsigned = await service.get('/elements/market');
     expect([signed.webhooks, unsigned.webhooks]).to.deep.equal([
       { signed: true, registration: 'manual', secretKey: 'hooks.secret' },
       { signed: false, registration: 'manual' },

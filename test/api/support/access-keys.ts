@@ -1,15 +1,12 @@
 import type { ApiAnswer, ApiCall, TestApp } from '../../support/app.ts';
 
 /** Creates a key as the first user of the service. @throws when the answer is not 200 */
-export async function createKey(
-  service: Pick<TestApp, 'call'>,
+export function createKey(
+  service: Pick<TestApp, 'change'>,
   scope: object = {},
   headers: ApiCall['headers'] = {},
 ): Promise<ApiAnswer['body']> {
-  const body = { name: 'Test', access: 'read', ...scope };
-  const response = await service.call('/keys', { method: 'POST', body, headers });
-  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
-  return response.body;
+  return service.change('POST', '/keys', { name: 'Test', access: 'read', ...scope }, { headers });
 }
 
 /** Calls with a key instead of secrets. */

@@ -131,6 +131,40 @@ const sameRole = () => ({ privileges: ROLES['default-user'].privileges });
 const paid = () => ({ Paid: true });
 const sameOrder = () => ({ Code: 'A-1', ...order() });
 
+type LevelOperationId = Extract<
+  AskedOperationId,
+  `${string}${'Organization' | 'Account' | 'Instance'}${'Definition' | 'Transformation'}${'' | 's'}`
+>;
+
+/** Of definitions and transformations, whose operations are the same at every level. */
+const OF_A_LEVEL: Readonly<Record<string, Recipe>> = {
+  listDefinitions: CATALOGUE,
+  createDefinitions: newDefinitions,
+  deleteDefinitions: {},
+  getDefinition: NO_DEFINITION,
+  createDefinition: newDefinition,
+  replaceDefinition: { ...NO_DEFINITION, body: noFields },
+  deleteDefinition: NO_DEFINITION,
+  renameDefinition: { ...NO_DEFINITION, body: renamed },
+  listTransformations: ODATA,
+  deleteTransformations: ODATA,
+  getTransformation: NO_MAPPING,
+  createTransformation: { ...NO_MAPPING, body: ofOrders },
+  replaceTransformation: { ...NO_MAPPING, body: ofOrders },
+  deleteTransformation: NO_MAPPING,
+};
+const LEVELS = { Organization: {}, OwnAccount: {}, Account: {}, Instance: INSTANCE, ThisInstance: INSTANCE };
+
+function ofAllLevels() {
+  const recipes = Object.entries(LEVELS).flatMap(([level, of]) =>
+    Object.entries(OF_A_LEVEL).map(([name, recipe]): [string, Recipe] => [
+      name.replace(/(?=[A-Z])/, level),
+      { ...recipe, ...of },
+    ]),
+  );
+  return Object.fromEntries(recipes) as Record<LevelOperationId, Recipe>;
+}
+
 /** One for every operation that asks who calls. */
 export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   getOrganization: {},
@@ -284,76 +318,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   unwatchSchema: { ...WATCH, of: 'spareWatch', spends: true },
   listSchemaChanges: INSTANCE,
 
-  listOrganizationDefinitions: CATALOGUE,
-  createOrganizationDefinitions: newDefinitions,
-  deleteOrganizationDefinitions: {},
-  getOrganizationDefinition: NO_DEFINITION,
-  createOrganizationDefinition: newDefinition,
-  replaceOrganizationDefinition: { ...NO_DEFINITION, body: noFields },
-  deleteOrganizationDefinition: NO_DEFINITION,
-  renameOrganizationDefinition: { ...NO_DEFINITION, body: renamed },
-  listOrganizationTransformations: ODATA,
-  deleteOrganizationTransformations: ODATA,
-  getOrganizationTransformation: NO_MAPPING,
-  createOrganizationTransformation: { ...NO_MAPPING, body: ofOrders },
-  replaceOrganizationTransformation: { ...NO_MAPPING, body: ofOrders },
-  deleteOrganizationTransformation: NO_MAPPING,
-  listOwnAccountDefinitions: CATALOGUE,
-  createOwnAccountDefinitions: newDefinitions,
-  deleteOwnAccountDefinitions: {},
-  getOwnAccountDefinition: NO_DEFINITION,
-  createOwnAccountDefinition: newDefinition,
-  replaceOwnAccountDefinition: { ...NO_DEFINITION, body: noFields },
-  deleteOwnAccountDefinition: NO_DEFINITION,
-  renameOwnAccountDefinition: { ...NO_DEFINITION, body: renamed },
-  listOwnAccountTransformations: ODATA,
-  deleteOwnAccountTransformations: ODATA,
-  getOwnAccountTransformation: NO_MAPPING,
-  createOwnAccountTransformation: { ...NO_MAPPING, body: ofOrders },
-  replaceOwnAccountTransformation: { ...NO_MAPPING, body: ofOrders },
-  deleteOwnAccountTransformation: NO_MAPPING,
-  listAccountDefinitions: CATALOGUE,
-  createAccountDefinitions: newDefinitions,
-  deleteAccountDefinitions: {},
-  getAccountDefinition: NO_DEFINITION,
-  createAccountDefinition: newDefinition,
-  replaceAccountDefinition: { ...NO_DEFINITION, body: noFields },
-  deleteAccountDefinition: NO_DEFINITION,
-  renameAccountDefinition: { ...NO_DEFINITION, body: renamed },
-  listAccountTransformations: ODATA,
-  deleteAccountTransformations: ODATA,
-  getAccountTransformation: NO_MAPPING,
-  createAccountTransformation: { ...NO_MAPPING, body: ofOrders },
-  replaceAccountTransformation: { ...NO_MAPPING, body: ofOrders },
-  deleteAccountTransformation: NO_MAPPING,
-  listInstanceDefinitions: { ...INSTANCE, ...CATALOGUE },
-  createInstanceDefinitions: { ...INSTANCE, ...newDefinitions },
+  ...ofAllLevels(),
+  // Those of the first instance are listed, too.
   deleteInstanceDefinitions: SPARE,
-  getInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION },
-  createInstanceDefinition: { ...INSTANCE, ...newDefinition },
-  replaceInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION, body: noFields },
-  deleteInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION },
-  renameInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION, body: renamed },
-  listInstanceTransformations: INSTANCE,
-  deleteInstanceTransformations: INSTANCE,
-  getInstanceTransformation: { ...INSTANCE, ...NO_MAPPING },
-  createInstanceTransformation: { ...INSTANCE, ...NO_MAPPING, body: ofOrders },
-  replaceInstanceTransformation: { ...INSTANCE, ...NO_MAPPING, body: ofOrders },
-  deleteInstanceTransformation: { ...INSTANCE, ...NO_MAPPING },
-  listThisInstanceDefinitions: { ...INSTANCE, ...CATALOGUE },
-  createThisInstanceDefinitions: { ...INSTANCE, ...newDefinitions },
   deleteThisInstanceDefinitions: SPARE,
-  getThisInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION },
-  createThisInstanceDefinition: { ...INSTANCE, ...newDefinition },
-  replaceThisInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION, body: noFields },
-  deleteThisInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION },
-  renameThisInstanceDefinition: { ...INSTANCE, ...NO_DEFINITION, body: renamed },
-  listThisInstanceTransformations: INSTANCE,
-  deleteThisInstanceTransformations: INSTANCE,
-  getThisInstanceTransformation: { ...INSTANCE, ...NO_MAPPING },
-  createThisInstanceTransformation: { ...INSTANCE, ...NO_MAPPING, body: ofOrders },
-  replaceThisInstanceTransformation: { ...INSTANCE, ...NO_MAPPING, body: ofOrders },
-  deleteThisInstanceTransformation: { ...INSTANCE, ...NO_MAPPING },
   putTransformation: {
     ...INSTANCE,
     body: ({ id }) => ({ objectName: 'nothing', elementInstanceId: id, ...ofOrders() }),

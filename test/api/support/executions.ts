@@ -3,7 +3,7 @@ import type { TestApp } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { withDatabase } from './tenants.ts';
 
-type Service = Pick<TestApp, 'call' | 'databaseUrl'>;
+type Service = Pick<TestApp, 'call' | 'change' | 'databaseUrl'>;
 
 /** The ids that the examples name: of the execution, and of its trigger, behind which the step is. */
 const EXECUTION_ID = 61;
@@ -29,10 +29,7 @@ export async function prepareExecutions(service: Service, id: string): Promise<v
     }))
       await knex.raw('select setval(?::text::regclass, ?::bigint, false)', [name, first]);
   });
-  const post = async (path: string, body: unknown) => {
-    const response = await service.call(path, { method: 'POST', body });
-    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`);
-  };
+  const post = (path: string, body: unknown) => service.change('POST', path, body);
   const again = { name: 'again', type: 'retryFormulaExecution' };
   await post('/formulas', {
     name: 'Contacts to the other CRM',

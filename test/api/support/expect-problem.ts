@@ -15,6 +15,12 @@ export function expectProblem(response: Readonly<ApiAnswer>, code: ErrorCode, me
   if (message instanceof RegExp) expect(body.message).to.match(message);
 }
 
+/** An error about these parts of the request, as `faultsOf` has them, and no others. */
+export function expectFaults(response: Readonly<ApiAnswer>, faults: object, message?: string | RegExp): void {
+  expectProblem(response, 'REQUEST_INVALID', message);
+  expect(faultsOf(response)).to.deep.equal(faults);
+}
+
 /** The places of `details`, which are JSON pointers (RFC 6901), with dots for their slashes; and what is said of each. */
 export function faultsOf({ body }: Readonly<ApiAnswer>): Record<string, string> {
   const details: readonly { readonly path: string; readonly message: string }[] = body.details ?? [];

@@ -1,9 +1,9 @@
 import { OPERATIONS } from '../../../generated/operations.ts';
-import type { ApiCall, TestApp } from '../../support/app.ts';
+import type { TestApp } from '../../support/app.ts';
 import { exampleNamed } from './documented-calls.ts';
 import { withDatabase } from './tenants.ts';
 
-type Service = Pick<TestApp, 'call' | 'databaseUrl'>;
+type Service = Pick<TestApp, 'change' | 'databaseUrl'>;
 
 const TABLES = ['formula_instance', 'formula'];
 /** Sequences of ids. */
@@ -27,11 +27,7 @@ export async function prepareFormulas(service: Service, id: string): Promise<voi
     for (const table of TABLES) await knex(table).delete();
     for (const name of SEQUENCES) await knex.raw('select setval(?::text::regclass, 1, false)', [name]);
   });
-  const ask = async (at: string, call: ApiCall) => {
-    const { status, body } = await service.call(at, call);
-    if (status !== 200) throw new Error(`${call.method} ${at}: ${status} ${JSON.stringify(body)}`);
-  };
-  const post = (at: string, body: unknown) => ask(at, { method: 'POST', body });
+  const post = (at: string, body: unknown) => service.change('POST', at, body);
   const without = WITHOUT[id];
   await post('/formulas', exampleNamed('newFormula'));
   await post('/formulas', exampleNamed('newResource'));
@@ -42,5 +38,5 @@ export async function prepareFormulas(service: Service, id: string): Promise<voi
     await post('/formulas', { name: 'Every year', triggers, steps });
     await post('/formulas/3/instances', { name: 'Acme' });
   }
-  if (without === 'trigger') await ask('/formulas/1/triggers/2', { method: 'DELETE' });
+  if (without === 'trigger') await service.change('DELETE', '/formulas/1/triggers/2');
 }

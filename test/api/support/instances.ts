@@ -1,29 +1,24 @@
-import type { TestApp } from '../../support/app.ts';
+import { type Client, clientOf, type TestApp } from '../../support/app.ts';
+import { useStarted } from '../../support/started.ts';
 
-export interface UsedInstance {
+/** An instance with the ways to call it. */
+export interface UsedInstance extends Client {
   readonly id: number;
   readonly token: string;
+  readonly name: string;
 }
 
-/** An instance that is created before the tests of the suite that calls this. */
+/** An instance that is created before the tests of the suite that calls this, with a configuration that may be known only then. */
 export function useInstance(
-  service: Pick<TestApp, 'createInstance'>,
-  ...input: Parameters<TestApp['createInstance']>
+  service: Pick<TestApp, 'call' | 'createInstance'>,
+  element: string,
+  configuration: object | (() => object),
+  more?: object,
 ): UsedInstance {
-  let created: UsedInstance | undefined;
-  before(async () => {
-    created = await service.createInstance(...input);
+  return useStarted(async () => {
+    const given = typeof configuration === 'function' ? configuration() : configuration;
+    const instance = await service.createInstance(element, given, more);
+    const client = clientOf((path, call) => service.call(path, { token: instance.token, ...call }));
+    return { ...instance, ...client };
   });
-  const current = (): UsedInstance => {
-    if (created === undefined) throw new Error('The instance is there in tests, not before.');
-    return created;
-  };
-  return {
-    get id() {
-      return current().id;
-    },
-    get token() {
-      return current().token;
-    },
-  };
 }

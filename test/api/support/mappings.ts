@@ -3,7 +3,7 @@ import type { ApiAnswer, ApiCall } from '../../support/app.ts';
 type Call = (path: string, call?: ApiCall) => Promise<ApiAnswer>;
 
 /** What a request about definitions or transformations finds: nothing, a definition of its level, or a transformation as well. */
-export type Prepared = 'nothing' | 'definition' | 'transformation';
+type Prepared = 'nothing' | 'definition' | 'transformation';
 
 interface OfMappings {
   readonly verb: string;
@@ -33,7 +33,7 @@ const OTHERS: Readonly<Record<string, Prepared>> = {
 };
 
 /** Returns what has to be there for an operation to succeed and, unless it only reads, to change something. */
-export function neededBy(id: string): Prepared | undefined {
+function neededBy(id: string): Prepared | undefined {
   const { verb = '', kind = '' } = readOperation(id) ?? {};
   if (kind === '') return OTHERS[id];
   if (kind === 'Definition') return verb === 'create' ? 'nothing' : 'definition';

@@ -21,9 +21,7 @@ let created = 0;
 export async function createProxy(service: TestApp, headers?: Readonly<Record<string, string>>): Promise<CreatedProxy> {
   created += 1;
   const body = { name: `proxy ${created}`, apiKey: 'client-id', apiSecret: `client-secret-${created}` };
-  const response = await service.call('/elements/oauthProxies', { method: 'POST', body, ...(headers && { headers }) });
-  if (response.status !== 200) throw new Error(`No proxy was made: ${JSON.stringify(response.body)}`);
-  return response.body;
+  return service.change('POST', '/elements/oauthProxies', body, headers && { headers });
 }
 
 /** As the administrator of the organization says it, who works in the account of the proxy. */

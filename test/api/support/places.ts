@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Knex } from 'knex';
-import type { RoleKey } from '../../../src/accounts/privileges.ts';
-import { createSecretStore } from '../../../src/accounts/secret-store.ts';
-import { createKeyring } from '../../../src/db/keyring.ts';
-import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
-import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, ORGANIZATION_SECRET, type TestApp } from '../../support/app.ts';
+import { type ApiCall, clientOf, ORGANIZATION_SECRET, type TestApp } from '../../support/app.ts';
 import { SHOP } from './simulated.ts';
-import { authorizationOf, type Tenant, withDatabase } from './tenants.ts';
+import { authorizationOf, makeTenants, type Tenant, updateRows, withDatabase } from './tenants.ts';
 
 /** Something that a path names. */
 export interface Thing {
@@ -94,7 +89,7 @@ export async function createPlace(
 
 export async function fillFirstPlace(service: TestApp, mark: string): Promise<Place> {
   const { accountId } = service;
-  await withDatabase(service, (knex) => knex('account').where({ id: accountId }).update({ external_id: mark }));
+  await updateRows(service, 'account', { id: accountId }, { external_id: mark });
   return fillPlace(service, mark, service);
 }
 
@@ -105,61 +100,15 @@ export async function startIdsAt(service: TestApp, id: number): Promise<void> {
 }
 
 function createAccount(service: TestApp, mark: string, isOfAnotherOrganization: boolean): Promise<Tenant> {
-  return withDatabase(service, async (knex) => {
-    const secrets = await openSecrets(knex);
-    const organizationId = isOfAnotherOrganization ? await insert(knex, 'organization', { name: mark }) : 1;
-    const organizationSecret = isOfAnotherOrganization ? secretOf(mark) : ORGANIZATION_SECRET;
-    if (isOfAnotherOrganization) await secrets.add(knex, { organizationId }, organizationSecret);
-    const account = {
-      organization_id: organizationId,
-      name: mark,
-      external_id: mark,
-      description: mark,
-      default_account: isOfAnotherOrganization,
-    };
-    const accountId = await insert(knex, 'account', account);
-    const ids = { organizationId, accountId };
-    const userSecret = await insertUser(knex, { ...ids, name: mark, roles: ['org-admin'] });
-    return { accountId, organizationSecret, userSecret };
+  return makeTenants(service, async (make) => {
+    const own = { organizationId: 1, secret: ORGANIZATION_SECRET };
+    const { organizationId, secret } = isOfAnotherOrganization ? await make.organization(mark) : own;
+    const accountId = await make.account(organizationId, mark, isOfAnotherOrganization, { description: mark });
+    const names = { first_name: mark, last_name: mark };
+    const { userSecret } = await make.user({ organizationId, accountId }, mark, 'org-admin', names);
+    return { accountId, organizationSecret: secret, userSecret };
   });
 }
-
-/** A user of the first account. */
-export function createUser(service: TestApp, name: string, roles: readonly RoleKey[]): Promise<Tenant> {
-  const ids = { organizationId: 1, accountId: service.accountId };
-  return withDatabase(service, async (knex) => {
-    return { ...service, userSecret: await insertUser(knex, { ...ids, name, roles }) };
-  });
-}
-
-interface NewUser {
-  readonly organizationId: number;
-  readonly accountId: number;
-  readonly name: string;
-  readonly roles: readonly RoleKey[];
-}
-
-/** @returns the secret */
-async function insertUser(knex: Knex, { organizationId, accountId, name, roles }: NewUser): Promise<string> {
-  const names = { email_address: `${name}@example.com`, first_name: name, last_name: name };
-  const userId = await insert(knex, 'app_user', { organization_id: organizationId, account_id: accountId, ...names });
-  for (const role of roles) await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
-  const secret = secretOf(name);
-  await (await openSecrets(knex)).add(knex, { accountId, userId }, secret);
-  return secret;
-}
-
-async function openSecrets(knex: Knex) {
-  const keyring = createKeyring(ENCRYPTION_KEYS);
-  return createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
-}
-
-async function insert(knex: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
-  const [row] = await knex(table).insert(values).returning('id');
-  return Number(row.id);
-}
-
-const secretOf = (name: string) => `${name}-${randomBytes(12).toString('hex')}`;
 
 const toTexts = (values: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
@@ -176,13 +125,11 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
   const { accountId } = owner;
   const secrets = [owner.userSecret, owner.organizationSecret];
 
-  async function call(path: string, { headers, ...more }: ApiCall = {}): Promise<ApiAnswer['body']> {
-    const { status, body } = await service.call(path, { ...more, headers: { ...authorizationOf(owner), ...headers } });
-    if (status !== 200) throw new Error(`${more.method ?? 'GET'} ${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
-  const post = (path: string, body: unknown) => call(path, { method: 'POST', body });
-  const set = (settings: object) => call('/accounts/settings', { method: 'PATCH', body: settings });
+  const { get, change } = clientOf((path, { headers, ...more } = {}) =>
+    service.call(path, { ...more, headers: { ...authorizationOf(owner), ...headers } }),
+  );
+  const post = (path: string, body: unknown, more?: ApiCall) => change('POST', path, body, more);
+  const set = (settings: object) => change('PATCH', '/accounts/settings', settings);
   const callbackUrl = (name: string) => `http://127.0.0.1:9/${mark}/${name}`;
 
   async function createInstance(name: string, events: object = {}): Promise<Thing> {
@@ -196,7 +143,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     const { id } = await post('/elements/oauthProxies', {
       name: unique(mark),
       apiKey: mark,
-      apiSecret: secretOf(mark),
+      apiSecret: `${mark}-${randomBytes(12).toString('hex')}`,
     });
     for (const url of [APPLICATION_URL, `https://app.example.com/${mark}`])
       await post(`/elements/oauthProxies/${id}/applicationUrls`, { url });
@@ -204,7 +151,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
   }
 
   const subscriptionAt = async (url: string): Promise<Thing> => {
-    const [subscription] = await call(SUBSCRIPTIONS, { query: { where: `url = '${url}'` } });
+    const [subscription] = await get(SUBSCRIPTIONS, { query: { where: `url = '${url}'` } });
     return subscription;
   };
 
@@ -219,7 +166,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
   async function createDelivery(): Promise<Thing> {
     const { id: instanceId } = await find('instance');
     const { eventId } = await post('/events/test', { instanceId, data: { note: mark } });
-    const [delivery] = await call(`${SUBSCRIPTIONS}/deliveries`, { query: { where: `event.id = '${eventId}'` } });
+    const [delivery] = await get(`${SUBSCRIPTIONS}/deliveries`, { query: { where: `event.id = '${eventId}'` } });
     return delivery;
   }
 
@@ -232,14 +179,14 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
       PlacedAt: '2026-02-01T08:30:00Z',
       Paid: false,
     };
-    await call('/Orders', { method: 'POST', body, headers: authorizationOf(owner, token) });
+    await post('/Orders', body, { headers: authorizationOf(owner, token) });
     return { id: Code };
   }
 
   async function createBulkJob(): Promise<Thing> {
     const { token = '' } = await find('instance');
     const body = { objectName: 'Orders', fileName: mark };
-    return call('/bulk/query', { method: 'POST', body, headers: authorizationOf(owner, token) });
+    return post('/bulk/query', body, { headers: authorizationOf(owner, token) });
   }
 
   /** With two rows that fail. */
@@ -249,7 +196,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     const body = new FormData();
     body.append('metaData', JSON.stringify({ format: 'csv', action: 'create' }));
     body.append('file', new Blob(['Code,CustomerId\n,\n,\n']), `${mark}.csv`);
-    const job = await call('/bulk/Orders', { method: 'POST', body, headers });
+    const job = await post('/bulk/Orders', body, { headers });
     // Nothing works on jobs while the access is asked for.
     await withDatabase(service, (knex) =>
       knex.raw(
@@ -347,7 +294,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
 
   async function createWatch(): Promise<Thing> {
     const { id } = await find('instance');
-    await call(`/instances/${id}/watches/Orders`, { method: 'PUT' });
+    await change('PUT', `/instances/${id}/watches/Orders`);
     return { id };
   }
 

@@ -6,8 +6,9 @@ import type { TenantIds } from '../../../src/accounts/store.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
+import { type Client, clientOf, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { silentLog } from '../../support/database.ts';
+import { useStarted } from '../../support/started.ts';
 
 /** Somebody who may call the service. */
 export interface Tenant {
@@ -16,25 +17,29 @@ export interface Tenant {
   readonly accountId: number;
 }
 
+/** Somebody with the ways in which he calls the service. */
+export type Caller = Tenant & Client;
+
 export interface OtherTenants {
   /** With an organization of its own. */
-  readonly stranger: Tenant;
+  readonly stranger: Caller;
   /** In another account of the service's organization. */
-  readonly sibling: Tenant;
+  readonly sibling: Caller;
   /** In the service's account. */
-  readonly colleague: Tenant;
+  readonly colleague: Caller;
 }
 
 /** Rows as no API makes them, in the service's database. */
 interface TenantMaker {
   /** @returns what its callers are made of; `secret` is the organization's */
   readonly organization: (name: string) => Promise<{ readonly organizationId: number; readonly secret: string }>;
-  /** The first one of an organization is its default account. */
-  readonly account: (organizationId: number, name: string, isDefault: boolean) => Promise<number>;
+  /** The first one of an organization is its default account. `more` has other columns. */
+  readonly account: (organizationId: number, name: string, isDefault: boolean, more?: object) => Promise<number>;
   readonly user: (
     account: Pick<TenantIds, 'organizationId' | 'accountId'>,
     name: string,
-    role: RoleKey,
+    role?: RoleKey,
+    more?: object,
   ) => Promise<{ readonly id: number; readonly userSecret: string; readonly accountId: number }>;
 }
 
@@ -58,13 +63,13 @@ export function makeTenants<Made>(
         await secrets.add(knex, { organizationId }, secret);
         return { organizationId, secret };
       },
-      account: (organizationId, name, isDefault) =>
-        insert('account', { organization_id: organizationId, name, external_id: name, default_account: isDefault }),
-      user: async ({ organizationId, accountId }, name, role) => {
+      account: (organization_id, name, isDefault, more) =>
+        insert('account', { organization_id, name, external_id: name, default_account: isDefault, ...more }),
+      user: async ({ organizationId, accountId }, name, role, more) => {
         const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
         const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
-        const id = await insert('app_user', user);
-        await knex('user_role').insert({ account_id: accountId, user_id: id, role });
+        const id = await insert('app_user', { ...user, ...more });
+        if (role !== undefined) await knex('user_role').insert({ account_id: accountId, user_id: id, role });
         await secrets.add(knex, { accountId, userId: id }, userSecret);
         return { id, userSecret, accountId };
       },
@@ -75,6 +80,7 @@ export function makeTenants<Made>(
 /** Makes three more callers beside the service's own; the two in its organization are administrators of their accounts. */
 export function createTenants(service: TestApp): Promise<OtherTenants> {
   const { organizationSecret } = service;
+  const as = (tenant: Tenant) => callerOf(service, tenant);
   return makeTenants(service, async (make) => {
     const { organizationId, secret } = await make.organization('Another one');
     const strangers = { organizationId, accountId: await make.account(organizationId, 'Strangers', true) };
@@ -83,45 +89,36 @@ export function createTenants(service: TestApp): Promise<OtherTenants> {
       accountId: await make.account(service.organizationId, 'Siblings', false),
     };
     return {
-      stranger: { organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) },
-      sibling: { organizationSecret, ...(await make.user(siblings, 'sibling', 'admin')) },
-      colleague: { organizationSecret, ...(await make.user(service, 'colleague', 'admin')) },
+      stranger: as({ organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) }),
+      sibling: as({ organizationSecret, ...(await make.user(siblings, 'sibling', 'admin')) }),
+      colleague: as({ organizationSecret, ...(await make.user(service, 'colleague', 'admin')) }),
     };
   });
 }
 
 /** The other tenants, made before the tests of the suite that calls this. */
 export function useTenants(service: TestApp): OtherTenants {
-  let made: OtherTenants | undefined;
-  before(async () => {
-    made = await createTenants(service);
-  });
-  const current = (): OtherTenants => {
-    if (made === undefined) throw new Error('The other tenants are there in tests, not before.');
-    return made;
-  };
-  return {
-    get stranger() {
-      return current().stranger;
-    },
-    get sibling() {
-      return current().sibling;
-    },
-    get colleague() {
-      return current().colleague;
-    },
-  };
+  return useStarted(() => createTenants(service));
 }
 
 /** Makes a caller in an account of the service's organization. */
 export function createUser(
   service: TestApp,
-  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
-): Promise<Tenant & { readonly id: number }> {
-  return makeTenants(service, async (make) => ({
-    organizationSecret: service.organizationSecret,
-    ...(await make.user({ organizationId: service.organizationId, accountId }, name, role)),
-  }));
+  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role?: RoleKey },
+): Promise<Caller & { readonly id: number }> {
+  const { organizationId, organizationSecret } = service;
+  return makeTenants(service, async (make) => {
+    const user = await make.user({ organizationId, accountId }, name, role);
+    return callerOf(service, { organizationSecret, ...user });
+  });
+}
+
+/** Calls as somebody, also on an instance where the call has its token. */
+export function callerOf<Made extends Tenant>(service: Pick<TestApp, 'call'>, tenant: Made): Made & Client {
+  const client = clientOf((path, { token, headers, ...call } = {}) =>
+    service.call(path, { ...call, headers: { ...authorizationOf(tenant, token), ...headers } }),
+  );
+  return { ...tenant, ...client };
 }
 
 /** The header of platform calls or, with the token of an instance, of calls on it. */
@@ -141,6 +138,16 @@ export async function withDatabase<Result>(
   } finally {
     await database.close();
   }
+}
+
+/** Changes rows as no API does. @returns how many */
+export function updateRows(
+  service: Pick<TestApp, 'databaseUrl'>,
+  table: string,
+  where: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  return withDatabase(service, (knex) => knex(table).where(where).update(values));
 }
 
 export function countRows(service: Pick<TestApp, 'databaseUrl'>, table: string): Promise<number> {

@@ -41,7 +41,7 @@ const CODE = { code: 'the-code', callbackUrl: 'https://app.example.com/cb', veri
 describe('the token endpoint', () => {
   const nowMs = Date.parse('2026-03-02T12:00:00Z');
   let egress: Egress;
-  const server = useMisbehavingServer('suite');
+  const server = useMisbehavingServer();
 
   before(() => {
     egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
