@@ -1,4 +1,4 @@
-/** How long something that was started is used: by all tests of the calling suite, or by one of them. */
+/** Whether all tests of the calling suite use what was started, or each has its own. */
 export type Lifetime = 'suite' | 'test';
 
 /**

@@ -10,7 +10,7 @@ export type Work = 'caller' | 'background' | 'formula';
 
 /** Limits of shared budgets. */
 export interface RateBudgetOptions {
-  /** Whether processes share budgets. Measurements switch it off. */
+  /** Whether other processes share the budgets of this one. */
   readonly isShared: boolean;
   /** Milliseconds for which a process has its share. */
   readonly leaseMs: number;

@@ -32,10 +32,10 @@ export type RateBudgets = ReturnType<typeof createRateBudgets>;
 /** Creates the budgets. What was not used for long is forgotten. */
 export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBudgetPorts) {
   const kept = new LRUCache<string, Budget>(atMost(MOST_KEPT));
-  const options: RateBudgetOptions = { ...BUDGET_OPTIONS, isShared: sharing !== undefined, ...sharing?.options };
+  const options: RateBudgetOptions = { ...BUDGET_OPTIONS, ...sharing?.options, isShared: sharing !== undefined };
   const findBudget = ({ accountId, id }: BudgetKey) => kept.get(`${accountId}:${id}`);
   const renewals =
-    sharing === undefined || !options.isShared
+    sharing === undefined
       ? undefined
       : createRenewals({ ...sharing, clock, options, measures: counts, findBudget, getBudget: gateOf });
   const ports = {
