@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { findCluster } from '../embedded/cluster.ts';
 import { findRunningPostmaster, signalProcess } from '../embedded/postmaster.ts';
-import { readFileIfExists } from '../src/db/files.ts';
+import { isErrnoException, readFileIfExists } from '../src/db/files.ts';
 import { createTemporaryFolder } from './support/database.ts';
 import { openTerminal } from './support/newcomer.ts';
 import { until } from './support/until.ts';
@@ -127,6 +127,10 @@ async function serverOf(url: string): Promise<number> {
 /** A process whose end nobody has asked for is none any more, although its number is taken. */
 async function isAlive(pid: number): Promise<boolean> {
   if (!signalProcess(pid, 0)) return false;
-  const status = await readFileIfExists(`/proc/${pid}/status`);
+  const status = await readFileIfExists(`/proc/${pid}/status`).catch((error: unknown) => {
+    // It ended after its file was opened.
+    if (isErrnoException(error, 'ESRCH')) return undefined;
+    throw error;
+  });
   return process.platform !== 'linux' || (status !== undefined && !/^State:\s+Z/m.test(status));
 }
