@@ -20,7 +20,7 @@ describe('a process that refreshes', () => {
       const first = await stage.startProcess(dying);
       const second = await stage.startProcess({ timing: { pollMs: 10 } });
       const instance = await stage.connectExpired(graceMs === undefined ? {} : { graceMs });
-      void first.current(instance);
+      first.ask(instance);
       await dying.reached;
       return { instance, second };
     }

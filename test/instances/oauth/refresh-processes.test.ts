@@ -61,7 +61,7 @@ describe('refreshes of several processes', () => {
     let looks = 0;
     const second = await stage.startProcess({ timing: { pollMs: 20 }, onStep: () => void looks++ });
     const instance = await stage.connectExpired();
-    void first.current(instance);
+    first.ask(instance);
     await slow.reached;
     const call = second.current(instance);
     await until(async () => looks >= 2);
@@ -76,7 +76,7 @@ describe('refreshes of several processes', () => {
     const first = await stage.startProcess(stuck);
     const second = await stage.startProcess({ timing: { pollMs: 10, waitMs: 50 } });
     const instance = await stage.connectExpired();
-    void first.current(instance);
+    first.ask(instance);
     await stuck.reached;
     expect(await failureOf(second.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     expect(stage.provider.presentations()).to.equal(0);
@@ -108,7 +108,7 @@ describe('refreshes of several processes', () => {
     const slow = pausesAt('responded');
     const service = await stage.startProcess(slow);
     const instance = await stage.connectExpired();
-    void service.current(instance);
+    service.ask(instance);
     await slow.reached;
     const closing = service.tokens.close(10_000);
     slow.release();
@@ -120,7 +120,7 @@ describe('refreshes of several processes', () => {
     const stuck = diesAt('responded');
     const service = await stage.startProcess(stuck);
     const instance = await stage.connectExpired();
-    void service.current(instance);
+    service.ask(instance);
     await stuck.reached;
     await service.tokens.close(20);
     expect(await stage.row(instance)).to.include({ generation: 1 });

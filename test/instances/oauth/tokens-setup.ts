@@ -130,6 +130,12 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       current: (owner: TokenOwner, signal = new AbortController().signal) => accessTokens(owner).current(signal),
       replace: (owner: TokenOwner, refused: string) =>
         accessTokens(owner).replace(refused, new AbortController().signal),
+      /** Asks for a token that nobody waits for, as where the process dies. It may be refused long after the test. */
+      ask: (owner: TokenOwner) => {
+        accessTokens(owner)
+          .current(new AbortController().signal)
+          .catch(() => undefined);
+      },
       /** Queries since the last look. */
       countQueries: () => {
         const counted = queries;
