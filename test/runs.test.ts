@@ -42,6 +42,13 @@ describe('the runs of the tests', () => {
     expect(FILES.filter((file) => !known.test(file.slice(file.lastIndexOf('/') + 1)))).to.deep.equal([]);
   });
 
+  /** Mocha begins without the tests that a suite declares after it has waited, and says nothing. */
+  it('have no suite that waits before it declares its tests', () => {
+    const waits = /\bdescribe(?:\.\w+)?\([^\n]*\basync\b/;
+    const sources = globSync('{test,connectors,suite}/**/*.ts', { cwd: ROOT });
+    expect(sources.filter((file) => waits.test(readFileSync(join(ROOT, file), 'utf8')))).to.deep.equal([]);
+  });
+
   /** Mocha only warns of a pattern without a file, and the run goes green. */
   it('are each begun by a script of package.json or of CI', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -7,6 +7,8 @@ import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { useTenants, withDatabase } from './support/tenants.ts';
 
+const ownConnectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
+
 describe('elements', () => {
   const service = useSharedApp();
 
@@ -232,7 +234,7 @@ describe('what an element declares', () => {
   });
 
   it('asks first for what is needed, a code that stands for a token included', async () => {
-    const code = (await loadConnectors({ folders: [OWN_CONNECTORS] })).flatMap((each) => exchangeOf(each)?.code ?? []);
+    const code = ownConnectors.flatMap((each) => exchangeOf(each)?.code ?? []);
     for (const { key } of await service.get('/elements')) {
       const form: readonly (Named & { readonly required: boolean })[] = await formOf(key);
       const isNeeded = form.map((field) => field.required || code.includes(field.key));
@@ -339,8 +341,8 @@ describe('an element that an account made inactive', () => {
 });
 
 /** Connectors from elsewhere may leave this out; ours must not. */
-describe('every connector of this repository', async () => {
-  for (const connector of await loadConnectors({ folders: [OWN_CONNECTORS] })) {
+describe('every connector of this repository', () => {
+  for (const connector of ownConnectors) {
     it(`leads to the documentation of its provider: ${connector.key}`, () => {
       expect(connector.documentation ?? []).not.to.have.lengthOf(0);
     });
