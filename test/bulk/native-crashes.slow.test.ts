@@ -100,7 +100,7 @@ describe('a bulk job whose rows a job of the provider finds', () => {
           const ended = await bench.find(job);
           expect(ended.recordCount, `killed at ${at}`).to.equal(ROWS.length);
           expect(await idsOf(bench.read(job)), `killed at ${at}`).to.deep.equal(ALL);
-          // Only where nobody was told of it there is another one.
+          // A second job is started only if the process died before it stored the id of the first.
           const isUntold = isKilled && at === 1 && when === 'before its commit';
           expect(started(provider.told).length, `killed at ${at}`).to.equal(isUntold ? 2 : 1);
           expect(ended.nativeJob).to.equal(String(started(provider.told).length));

@@ -20,11 +20,11 @@ export interface Death {
   readonly atCommit: number;
 }
 
-/** What a run does besides the work of polls. */
+/** The input of a run: its poll, its time, and how it calls the provider and stores events. */
 export interface SingleRun {
   readonly poll: ClaimedPoll;
   readonly nowMs: number;
-  /** What replaces the calls of the provider. */
+  /** Functions of the resources that the run calls, in place of calls to a provider. */
   readonly resources: object;
   /** Stores events in the transaction of a run. */
   readonly insert: (via: Knex, events: readonly NewEvent[]) => Promise<void>;

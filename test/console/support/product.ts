@@ -38,7 +38,7 @@ export function useProduct(service: TestApp) {
     get origin() {
       return `http://localhost:${(server.address() as AddressInfo).port}`;
     },
-    /** Of the session that the page asks for next. */
+    /** Sets the options of the session that the page creates next. */
     offer: (session: object) => {
       state.session = session;
     },
