@@ -4,8 +4,8 @@ import {
   defineObject,
   type Json,
   json,
-  type ListInput,
   list,
+  nativesOf,
   notFound,
   type ObjectSpec,
   type ProviderRequest,
@@ -87,10 +87,6 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
 
 function isInTable(columns: Columns, native: string): boolean {
   return columns.get(native)?.table !== undefined;
-}
-
-function nativesOf({ fields }: Pick<ListInput<unknown>, 'fields'>): readonly string[] {
-  return fields.map(({ native }) => native);
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import {
   json,
   type ListQuery,
   list,
+  nativesOf,
   notFound,
   type ProviderRequest,
   type ProviderResponse,
@@ -93,7 +94,7 @@ export async function findRow(
   request: (id: string, more: Query) => ProviderRequest,
   { id, fields }: { readonly id: string; readonly fields: readonly Pick<PushedField, 'native'>[] },
 ): Promise<Readonly<Record<string, unknown>>> {
-  const natives = [...new Set(fields.map(({ native }) => native))].join(',');
+  const natives = nativesOf({ fields }).join(',');
   // Of another text, Request Tracker would use the leading digits as the id.
   const isId = /^[1-9]\d{0,9}$/.test(id);
   const [row] = isId ? ROWS.rows((await send(request(id, { fields: natives, per_page: 1 }))).body) : [];

@@ -1,4 +1,11 @@
-import { type Failure, json, type ProviderRequest, type ProviderResponse, type PushedField } from '#connector';
+import {
+  type Failure,
+  json,
+  nativesOf,
+  type ProviderRequest,
+  type ProviderResponse,
+  type PushedField,
+} from '#connector';
 
 /** The version of the Admin API that `official.graphql` describes. */
 const VERSION = '2026-07';
@@ -39,7 +46,7 @@ export function select(
   fields: readonly PushedField[],
   metafields: Metafields,
 ): { readonly text: string; readonly most: number } {
-  const texts = [...new Set(fields.map(({ native }) => native))].map((native) => selectionOf(native, metafields));
+  const texts = nativesOf({ fields }).map((native) => selectionOf(native, metafields));
   const text = texts.join(' ');
   const objects = texts.reduce(
     (sum, each) => sum + (each.split('{').length - 1) * (each.startsWith('lineItems') ? MOST_LINES : 1),

@@ -113,9 +113,14 @@ function readParams(names: readonly string[], values: readonly string[]): Call['
  */
 export function atHosts(hosts: readonly string[], handler: RouteHandler): RouteHandler {
   return (call) => {
-    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
-    throw fault(404, `There is nothing at ${call.host}${call.path}.`);
+    assertHost(hosts, call);
+    return handler(call);
   };
+}
+
+/** @throws Fault 404 for a call that is meant for another host */
+export function assertHost(hosts: readonly string[], { host, path }: Call): void {
+  if (host !== undefined && !hosts.includes(host)) throw fault(404, `There is nothing at ${host}${path}.`);
 }
 
 /**

@@ -10,7 +10,7 @@ import { createMovableClock, type MovableClock } from './clock.ts';
 import { Fault, fault, KIT_CODES } from './fault.ts';
 import type { OfficialJudge } from './official/judge.ts';
 import { empty, html, json, type SimulatedResponse } from './response.ts';
-import { atHosts, type Call, createRouter, type Router, type Routes } from './route.ts';
+import { assertHost, type Call, createRouter, type Router, type Routes } from './route.ts';
 import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
 
 /** A simulated provider as data: mostly tables. */
@@ -19,7 +19,7 @@ export interface SimulatedProvider {
   /** Routes without authentication, such as the log-in or public descriptions. */
   readonly open?: Routes;
   readonly authenticate?: Guard;
-  /** The hosts of `routes`. A request that is meant for another host has the status 404. Default: any. */
+  /** The hosts at which `routes` are served. Requests to other hosts get a 404. Default: all hosts. */
   readonly hosts?: readonly string[];
   /** Returns an error in the provider's form. */
   readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => SimulatedResponse;
@@ -154,11 +154,9 @@ async function responseOf(server: Server, received: SimulatedRequest): Promise<S
 
 async function respond({ provider, open, routes }: Server, call: Call): Promise<SimulatedResponse> {
   if (open.has(call.path)) return open.dispatch(call);
-  const dispatch = (at: Call) => {
-    provider.authenticate?.(at);
-    return routes.dispatch(at);
-  };
-  return provider.hosts === undefined ? dispatch(call) : atHosts(provider.hosts, dispatch)(call);
+  if (provider.hosts !== undefined) assertHost(provider.hosts, call);
+  provider.authenticate?.(call);
+  return routes.dispatch(call);
 }
 
 /** Returns the response with an error. If the description does not know its form, the response says so instead. */

@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
 import { silentLog, type TestDatabase, theRow, useDatabase } from '../../support/database.ts';
 import { leastConnector } from '../../support/least-connector.ts';
+import { useStarted } from '../../support/started.ts';
 import { createStrictTokens } from '../../support/strict-tokens.ts';
 
 export type Stage = ReturnType<typeof createStage>;
@@ -225,14 +226,11 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
 /** A stage for each test of the suite that calls this, and its database. */
 export function useStage(): Stage & { readonly database: TestDatabase } {
   const database = useDatabase();
-  let stage: Stage | undefined;
-  beforeEach(() => {
-    stage = createStage(database);
-  });
-  afterEach(() => stage?.close());
-  return new Proxy(Object({ database }), {
-    get: (own, name) => Reflect.get(name === 'database' || stage === undefined ? own : stage, name),
-  });
+  return useStarted(
+    () => ({ ...createStage(database), database }),
+    ({ close }) => close(),
+    'test',
+  );
 }
 
 function getOwner(owners: ReadonlyMap<number, TestInstance>, id: number): TestInstance {

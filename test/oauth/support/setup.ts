@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type ApiAnswer, type ApiCall, useApp } from '../../support/app.ts';
-import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
+import { startAuthorizationServer } from '../../support/authorization-server.ts';
+import { useStarted } from '../../support/started.ts';
 
 /** The connectors of this folder: `granted`, `machine` and others, loaded as those outside this repository are. */
 export const OAUTH_CONNECTORS = join(import.meta.dirname, '../connectors');
@@ -8,30 +9,17 @@ export const OAUTH_CONNECTORS = join(import.meta.dirname, '../connectors');
 /** A service and an authorization server for the suite that calls this. */
 export function useOAuth() {
   const service = useApp({ CONNECTORS_PATH: OAUTH_CONNECTORS });
-  let started: AuthorizationServer | undefined;
-
-  before('the authorization server', async () => {
-    started = await startAuthorizationServer();
-  });
-
-  after(async () => {
-    await started?.close();
-  });
-
-  const current = (): AuthorizationServer => {
-    if (started === undefined) throw new Error('The authorization server of this suite has not started yet.');
-    return started;
-  };
+  const server = useStarted(startAuthorizationServer, ({ close }) => close());
 
   /** The client of an instance of `granted`. */
   const configuration = () => ({
-    'oauth.api.key': current().clientId,
-    'oauth.api.secret': current().clientSecret,
-    'oauth.callback.url': current().callbackUrl,
+    'oauth.api.key': server.clientId,
+    'oauth.api.secret': server.clientSecret,
+    'oauth.callback.url': server.callbackUrl,
   });
 
   async function oauthUrl(query: ApiCall['query'] = {}, headers: ApiCall['headers'] = {}): Promise<string> {
-    const { url, clientId, callbackUrl } = current();
+    const { url, clientId, callbackUrl } = server;
     const response = await service.call('/elements/granted/oauth/url', {
       query: { apiKey: clientId, callbackUrl, siteAddress: url, ...query },
       headers,
@@ -42,14 +30,12 @@ export function useOAuth() {
 
   return {
     service,
-    get server() {
-      return current();
-    },
+    server,
     configuration,
     oauthUrl,
     /** What came to the callback URL when a user has authorized. */
     authorize: async (query?: ApiCall['query'], headers?: ApiCall['headers']): Promise<Record<string, string>> => {
-      const back = await current().authorize(await oauthUrl(query, headers));
+      const back = await server.authorize(await oauthUrl(query, headers));
       return Object.fromEntries(back.searchParams);
     },
     create: (providerData: unknown, more: object = {}, headers: ApiCall['headers'] = {}): Promise<ApiAnswer> => {

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
 import { listen } from '../../../suite/listen.ts';
 import { stopServer } from '../../../suite/stop-server.ts';
+import { useStarted } from '../started.ts';
 
 /** A span that the collector received. */
 export interface ExportedSpan {
@@ -68,25 +69,7 @@ export async function startCollector(): Promise<Collector> {
 
 /** Starts a collector for the calling suite. Call it before the service of the suite is started. */
 export function useCollector(): Pick<Collector, 'url' | 'spans' | 'bytes'> {
-  let started: Collector | undefined;
-  before('the collector of traces', async () => {
-    started = await startCollector();
-  });
-  after(() => started?.close());
-
-  const current = (): Collector => {
-    if (started === undefined) throw new Error('The collector of this suite has not started yet.');
-    return started;
-  };
-  return {
-    get url() {
-      return current().url;
-    },
-    get spans() {
-      return current().spans;
-    },
-    bytes: () => current().bytes(),
-  };
+  return useStarted(startCollector, ({ close }) => close());
 }
 
 /** A request as the definitions describe it, with enumerations by name. */
