@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -7,6 +6,7 @@ import { StartError } from '../src/errors.ts';
 import type { Logger } from '../src/log.ts';
 import { findBinaries } from './binaries.ts';
 import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './cluster.ts';
+import { findFreePort } from './free-port.ts';
 import { keepRunning, type OwnedServer } from './keep-running.ts';
 import {
   findRunningPostmaster,
@@ -200,16 +200,4 @@ async function readOwner(client: pg.Client): Promise<{ readonly processId: numbe
 
 function urlOf({ password }: Cluster, { port }: Postmaster): string {
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  const { promise, resolve: free, reject } = Promise.withResolvers<number>();
-  probe.once('error', reject);
-  probe.listen(0, '127.0.0.1', () => {
-    const address = probe.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    probe.close(() => (port === undefined ? reject(new Error('No port is free')) : free(port)));
-  });
-  return promise;
 }

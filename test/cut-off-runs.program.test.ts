@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { findCluster } from '../embedded/cluster.ts';
 import { findRunningPostmaster, signalProcess } from '../embedded/postmaster.ts';
+import { startService } from '../scripts/bench/running-service.ts';
 import { isErrnoException, readFileIfExists } from '../src/db/files.ts';
 import { createTemporaryFolder } from './support/database.ts';
 import { openTerminal } from './support/newcomer.ts';
@@ -43,6 +44,15 @@ describe('what is cut off', function cutOff() {
       await until(async () => !(await isAlive(service)) && !(await isAlive(server)));
     });
   }
+
+  it('says why a service ended before it was ready', async () => {
+    const start = startService({ dataDir: folder, environment: { RATE_LIMIT_USER: 'many' } });
+    const error = await start.catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('message')
+      .that.includes('ended (1) before it was ready:')
+      .and.includes('RATE_LIMIT_USER');
+  });
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     it(`leaves no program of a tutorial behind: its terminal, at ${signal}`, async () => {

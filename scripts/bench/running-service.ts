@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findCluster } from '../../embedded/cluster.ts';
-import { freePorts } from './free-ports.ts';
+import { findFreePort } from '../../embedded/free-port.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const POLL_MS = 5;
 const READY_MS = 120_000;
 const STOP_MS = 30_000;
+const SAID_CHARACTERS = 4_000;
 /** The options with which `npm start` starts Node.js. */
 const AS_STARTED = ['--max-semi-space-size=16', '--require', join(ROOT, 'src/preload.cjs')];
 /** Options for Node.js with which a program ends when its starter ends, however that ends. */
@@ -83,7 +84,7 @@ export interface ServiceOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
-  /** Standard streams of the process, such as a channel (`ipc`) or an input. Default: its output is discarded. */
+  /** Standard streams of the process, such as a channel (`ipc`) or an input. Default: its output is discarded, but its errors are in the error of a start that fails. */
   readonly stdio?: SpawnOptions['stdio'];
   /** Called with the process before the service is ready. */
   readonly onStart?: (child: ChildProcess) => void;
@@ -94,20 +95,37 @@ export interface ServiceOptions {
  * @throws Error if it ends before it is ready
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { dataDir, environment, execArgv = [], stdio = ['pipe', 'ignore', 'ignore'], onStart } = options;
-  const ports = await freePorts();
+  const { dataDir, environment, execArgv = [], stdio = ['pipe', 'ignore', 'pipe'], onStart } = options;
+  const port = await findFreePort();
+  const simulatorsPort = await findFreePort();
   const child = spawn(process.execPath, [...AS_STARTED, ...ENDS_WITH_STARTER, ...execArgv, 'src/main.ts'], {
     cwd: ROOT,
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...environment, DATA_DIR: dataDir, ...ports },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      ...environment,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      SIMULATORS_PORT: String(simulatorsPort),
+    },
     stdio,
   });
   onStart?.(child);
-  const origin = `http://127.0.0.1:${ports.PORT}`;
+  const closed = once(child, 'close');
+  // A service that cannot start says why there, and exits.
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-SAID_CHARACTERS);
+  });
+  const origin = `http://127.0.0.1:${port}`;
   const file = join(dataDir, 'credentials.json');
   const deadline = performance.now() + READY_MS;
   while (!(await isReady(origin)) || !existsSync(file)) {
-    if (hasEnded(child))
-      throw new Error(`The service ended (${child.signalCode ?? child.exitCode}) before it was ready`);
+    if (hasEnded(child)) {
+      await closed;
+      throw new Error(`The service ended (${child.signalCode ?? child.exitCode}) before it was ready:\n${said}`);
+    }
     if (performance.now() > deadline) throw new Error(`The service was not ready within ${READY_MS / 1000} s`);
     await sleep(POLL_MS);
   }
@@ -138,7 +156,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     pid: child.pid ?? 0,
     origin,
     baseUrl,
-    simulatorsUrl: `http://127.0.0.1:${ports.SIMULATORS_PORT}`,
+    simulatorsUrl: `http://127.0.0.1:${simulatorsPort}`,
     secrets,
     authorization,
     call,

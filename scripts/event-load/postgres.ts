@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { findBinaries } from '../../embedded/binaries.ts';
 import { createCluster, SUPERUSER } from '../../embedded/cluster.ts';
+import { findFreePort } from '../../embedded/free-port.ts';
 import {
   findRunningPostmaster,
   type Postmaster,
@@ -19,7 +20,6 @@ import { firstOf } from '../../src/db/row.ts';
 import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 import { query } from '../../test/support/nodes.ts';
-import { freePorts } from '../bench/free-ports.ts';
 import { cpuMsWithChildren } from '../bench/measure.ts';
 import { createDataDir, removeDataDir } from '../bench/running-service.ts';
 import { openClusterServer } from './cluster.ts';
@@ -89,7 +89,7 @@ async function startEmbeddedServer(): Promise<LoadServer> {
   const user = isRoot() ? await ensureServerUser(log) : undefined;
   const binaries = await findBinaries(user);
   const cluster = await createCluster({ dataDir, binaries, user, durable: true, log });
-  const port = Number((await freePorts()).PORT);
+  const port = await findFreePort();
   const options = { program: binaries.postgres, directory: cluster.directory, port, user, durable: true, log };
   let server: Postmaster = await startPostmaster(options);
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePorts } from '../../scripts/bench/free-ports.ts';
+import { findFreePort } from '../../embedded/free-port.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
 import { type ApiAnswer, pluck, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
@@ -572,7 +572,7 @@ describe('a connect session', () => {
 
 describe('a connect session over HTTPS', () => {
   it('knows a browser by a cookie that no other host of the domain can set', async () => {
-    const { PORT } = await freePorts();
+    const PORT = String(await findFreePort());
     const publicUrl = 'https://connect.example.com';
     const service = await startTestApp({ PORT, PUBLIC_URL: publicUrl });
     try {

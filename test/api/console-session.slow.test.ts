@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePorts } from '../../scripts/bench/free-ports.ts';
+import { findFreePort } from '../../embedded/free-port.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } from '../support/app.ts';
 import { createTestDatabase, theRow } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -414,7 +414,7 @@ describe('the console over HTTPS', () => {
   let service: StartedApp;
   before(async function start() {
     this.timeout(60_000);
-    const { PORT } = await freePorts();
+    const PORT = String(await findFreePort());
     const started = await startTestApp({ PORT, PUBLIC_URL: 'https://causeway.example.com' });
     // As the proxy in front of it sees it.
     service = { ...started, app: { ...started.app, baseUrl: `http://127.0.0.1:${PORT}/elements/api-v2` } };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePorts } from '../../scripts/bench/free-ports.ts';
+import { findFreePort } from '../../embedded/free-port.ts';
 import { servesMeasurements } from '../../src/api/measurements.ts';
 import { createShared } from '../../src/http/shared.ts';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
@@ -146,7 +146,7 @@ describe('the measurements', () => {
     environment: Readonly<Record<string, string>>,
     work: (service: StartedApp, origin: string) => Promise<Result>,
   ): Promise<Result> {
-    const { PORT } = await freePorts();
+    const PORT = String(await findFreePort());
     const service = await startTestApp({ ...environment, PORT, SIMULATORS_PORT: 'off' });
     try {
       // PUBLIC_URL is where nobody listens.
