@@ -10,6 +10,8 @@ export function inTransaction<Result>(knex: Knex, work: (via: Knex) => Promise<R
 const TURNS = {
   'new bulk jobs of an account': 7_205_020,
   'new executions of a formula instance': 7_205_060,
+  'new access keys of an account': 7_205_061,
+  'requested watches of an instance': 7_205_062,
 };
 
 /**

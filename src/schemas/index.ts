@@ -1,6 +1,7 @@
 import { change } from '../db/change.ts';
 import { listPage, type PageQuery } from '../db/listing.ts';
 import { isStorable } from '../db/storable.ts';
+import { takeTurns } from '../db/transaction.ts';
 import { AppError, cutText } from '../errors.ts';
 import { FORMULA_TOPIC } from '../formulas/changes.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
@@ -249,6 +250,7 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
       if (objectName === undefined) throw noSuchWatch(key.id, name);
       const watched = { accountId: key.accountId, instanceId: key.id, objectName };
       await change(knex, async (via) => {
+        await takeTurns(via, 'requested watches of an instance', [key.id]);
         const now = new Date(clock.now());
         const others = (await store.list(watched, via)).filter((row) => row.requested && row.objectName !== objectName);
         if (others.length >= MOST_REQUESTED) throw tooMany(key.id);

@@ -5,7 +5,7 @@ import { createKey, withKey } from './support/access-keys.ts';
 import { expectFaults, expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createUser, updateRows } from './support/tenants.ts';
+import { authorizationOf, createUser, updateRows, withDatabase } from './support/tenants.ts';
 
 describe('access keys', function accessKeys() {
   this.timeout(60_000);
@@ -40,6 +40,23 @@ describe('access keys', function accessKeys() {
         'body.elementKeys.0': "There is no element 'odat'. Did you mean 'odata'?",
         'body.allow.0': 'A key with objects cannot have bulk, which reaches every object. Leave out one of them.',
       });
+    });
+
+    it('ends at 500 keys of an account, even at the same moment', async () => {
+      const { id } = await service.change('POST', '/accounts', { externalId: 'many-keys' });
+      await withDatabase(service, (knex) =>
+        knex.raw(
+          `insert into access_key (account_id, id, user_id, name, access, allow, scope, created_at)
+           select ?, -n, 1, 'Old', 'read', '{}', '{}', now() from generate_series(1, 499) n`,
+          [id],
+        ),
+      );
+      const call = { method: 'POST', body: { name: 'Test', access: 'read' } };
+      const headers = { 'elements-account-id': String(id) };
+      const atOnce = await Promise.all([1, 2, 3].map(() => service.call('/keys', { ...call, headers })));
+      const refused = atOnce.filter(({ status }) => status !== 200);
+      expect(refused).to.have.length(2);
+      for (const full of refused) expectProblem(full, 'CONFLICT', /^The account has 500 keys, the maximum\./);
     });
 
     it('does not take an instance of another account', async () => {

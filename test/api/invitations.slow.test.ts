@@ -164,16 +164,21 @@ describe('an invitation', () => {
     expectProblem(await accept(token), 'CONFLICT', message);
   });
 
-  it('is one of 500 that are open, in an account', async () => {
+  it('is one of 500 that are open in an account, even at the same moment', async () => {
     await withDatabase(service, (knex) =>
       knex.raw(
         `insert into user_invitation (account_id, inviter_id, email_address, roles, key_hash, created_at, expires_at)
-         select ?, 1, 'x@example.com', '{}', sha256(n::text::bytea), now(), now() + interval '1 day' from generate_series(1, 500) n`,
-        [tenants.colleague.accountId],
+         select ?, 1, 'x@example.com', '{}', sha256(n::text::bytea), now(), now() + interval '1 day'
+         from generate_series(1, 499 - (select count(*)::int from user_invitation where account_id = ? and status = 'open' and expires_at > now())) n`,
+        [tenants.colleague.accountId, tenants.colleague.accountId],
       ),
     );
-    const full = await service.send('POST', PATH, { email: nextEmail() });
-    expectProblem(full, 'CONFLICT', /^The account has 500 open invitations, the maximum\./);
+    const atOnce = [1, 2, 3].map(() => service.send('POST', PATH, { email: nextEmail() }));
+    const refused = (await Promise.all(atOnce)).filter(({ status }) => status !== 200);
+    expect(refused).to.have.length(2);
+    for (const full of refused) {
+      expectProblem(full, 'CONFLICT', /^The account has 500 open invitations, the maximum\./);
+    }
     await withDatabase(service, (knex) => knex('user_invitation').where({ email_address: 'x@example.com' }).delete());
   });
 

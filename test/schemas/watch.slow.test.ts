@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { useReceiver } from '../api/events/receiving.ts';
+import { withDatabase } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { type ChangingOData, startChangingOData } from '../support/changing-odata.ts';
 import { until } from '../support/until.ts';
@@ -280,6 +281,25 @@ describe('a watched object', function watched() {
     await ask(service, `/instances/${id}`, 'PATCH', { configuration: { 'event.objects': 'Notes' } });
     await untilWatched(service, id, 'Notes');
     expect((await call('GET', 'Orders')).status).to.equal(404);
+  });
+
+  it('is one of 200 that are requested of an instance, even at the same moment', async () => {
+    const { id } = await create('many');
+    await withDatabase(service, (knex) =>
+      knex.raw(
+        `insert into schema_watch (account_id, instance_id, object_name, requested)
+         select account_id, id, 'Old' || n, true from instance, generate_series(1, 199) n where id = ?`,
+        [id],
+      ),
+    );
+    const requests = ['Orders', 'Notes'].map((name) =>
+      service.call(`/instances/${id}/watches/${name}`, { method: 'PUT' }),
+    );
+    const [refused, ...others] = (await Promise.all(requests)).filter(({ status }) => status !== 200);
+    expect(refused?.body).to.include({ code: 'CONFLICT' });
+    expect(refused?.body.message).to.match(/^Instance \d+ has 200 requested watches, which is the maximum\./);
+    expect(others).to.deep.equal([]);
+    await withDatabase(service, (knex) => knex('schema_watch').where({ instance_id: id }).delete());
   });
 
   it('lists its changes in pages, the newest first', async () => {

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { type ChangeNote, changeInTurn, differences } from '../../db/change.ts';
 import { listPage, type PageQuery } from '../../db/listing.ts';
 import { assertAllStorable } from '../../db/storable.ts';
+import { takeTurns } from '../../db/transaction.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { missing } from '../../shared-errors.ts';
@@ -82,6 +83,7 @@ export function createAccessKeys(
       const expiresAt = expiresIn === undefined ? null : inSeconds(expiresIn);
       const row = { accountId, id, userId, name: name.trim(), access, allow, scope, createdAt: now(), expiresAt };
       const insert = async (via: Knex) => {
+        await takeTurns(via, 'new access keys of an account', [accountId]);
         if ((await store.count(via, accountId, now())) >= MOST_KEYS) throw tooManyKeys();
         await store.insert(via, row);
         const secret = await addSecret(via, row);
