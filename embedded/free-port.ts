@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { isErrnoException } from '../src/db/files.ts';
 
 /**
- * Where ports are sought: below those that Linux (from 32,768), macOS and Windows (from 49,152) give to outgoing connections and to servers
- * that ask for any port. None of these can take a port between the search and its use.
+ * Ports are sought below those that Linux (from 32,768), macOS and Windows (from 49,152) give to outgoing connections and to servers that
+ * ask for any port. So none of these can take a port between the search and its use.
  */
 const FIRST = 20_000;
 const END = 32_000;
