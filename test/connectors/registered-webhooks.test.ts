@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { SentWebhook } from '#connector';
 import { type CreateSimulator, serveSimulator } from '#connector/testing';
+import * as github from '../../connectors/github/simulator.ts';
 import * as keap from '../../connectors/keap/simulator.ts';
 import * as pipedrive from '../../connectors/pipedrive/simulator.ts';
 import * as shopify from '../../connectors/shopify/simulator.ts';
@@ -23,6 +24,10 @@ interface Case {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 const CASES: Readonly<Record<string, Case>> = {
+  github: {
+    ...{ ...github, headers: bearer(github.DEMO_ACCESS_TOKEN), path: '/orgs/octo-org/hooks', table: 'issues' },
+    body: { name: 'web', config: { url: URL, content_type: 'json' }, events: ['issues'] },
+  },
   keap: {
     ...{ ...keap, headers: bearer(keap.DEMO_ACCESS_TOKEN), path: '/crm/rest/v1/hooks', table: 'contacts' },
     body: { eventKey: 'contact.edit', hookUrl: URL },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Call,
-  createTable,
+  createKeptTable,
   empty,
   Fault,
   json,
@@ -33,13 +33,7 @@ export function createWebhooks(options: {
   readonly memory: SimulatorMemory;
 }) {
   const { clock, send, memory } = options;
-  const saved = memory.load();
-  const hooks = createTable({
-    rows: Array.isArray(saved) ? saved.map(Object) : [],
-    keyOf: ({ id }) => String(id),
-    onChange: () => memory.save(hooks.rows()),
-  });
-  let nextId = 12_345_678 + hooks.rows().length;
+  const hooks = createKeptTable({ memory, makeId: (index) => 12_345_678 + index });
 
   function deliver(hook: TableRow, event: string, payload: unknown): void {
     const { url, content_type, secret } = Object(hook.config);
@@ -80,9 +74,11 @@ export function createWebhooks(options: {
     }
   }
 
-  const show = ({ scope, ...hook }: TableRow) => {
+  const show = ({ scope, path, ...hook }: TableRow) => {
+    const address = `${API}${path}/${hook.id}`;
+    const addresses = { url: address, ping_url: `${address}/pings`, test_url: `${address}/test` };
     const config = { ...Object(hook.config), ...(Object(hook.config).secret !== undefined && { secret: '********' }) };
-    return conform({ ...hook, config }, String(scope).includes('/') ? 'hook' : 'org-hook');
+    return conform({ ...hook, ...addresses, config }, String(scope).includes('/') ? 'hook' : 'org-hook');
   };
 
   function create(call: Call, scope: string, path: string) {
@@ -93,17 +89,15 @@ export function createWebhooks(options: {
       hook.scope === scope && Object(hook.config).url === url && String(hook.events) === String(events);
     if (hooks.rows().some(isSame))
       throw new Fault(422, 'custom', 'Hook already exists on this organization', { fields: ['Hook'] });
-    const id = nextId++;
     const at = writeSeconds(clock.now());
-    const address = `${API}${path}/${id}`;
     const hook = hooks.insert({
-      ...{ id, scope, events, active, name: 'web', type: scope.includes('/') ? 'Repository' : 'Organization' },
-      ...{ url: address, ping_url: `${address}/pings`, test_url: `${address}/test`, created_at: at, updated_at: at },
+      ...{ scope, path, events, active, name: 'web', type: scope.includes('/') ? 'Repository' : 'Organization' },
+      ...{ created_at: at, updated_at: at },
       last_response: { code: null, status: 'unused', message: null },
       config: { url, content_type, insecure_ssl: String(insecure_ssl), ...(secret !== undefined && { secret }) },
     });
     const zen = 'Keep it logically awesome.';
-    deliver(hook, 'ping', { zen, hook_id: id, hook: show(hook), sender: userOf('octocat') });
+    deliver(hook, 'ping', { zen, hook_id: hook.id, hook: show(hook), sender: userOf('octocat') });
     return json(show(hook), 201);
   }
 
