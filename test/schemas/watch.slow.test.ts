@@ -288,7 +288,7 @@ describe('a watched object', function watched() {
     await withDatabase(service, (knex) =>
       knex.raw(
         `insert into schema_watch (account_id, instance_id, object_name, requested)
-         select account_id, id, 'Old' || n, true from instance, generate_series(1, 199) n where id = ?`,
+         select 1, ?, 'Old' || n, true from generate_series(1, 199) n`,
         [id],
       ),
     );
@@ -299,7 +299,7 @@ describe('a watched object', function watched() {
     expect(refused?.body).to.include({ code: 'CONFLICT' });
     expect(refused?.body.message).to.match(/^Instance \d+ has 200 requested watches, which is the maximum\./);
     expect(others).to.deep.equal([]);
-    await withDatabase(service, (knex) => knex('schema_watch').where({ instance_id: id }).delete());
+    await withDatabase(service, (knex) => knex('schema_watch').where({ account_id: 1, instance_id: id }).delete());
   });
 
   it('lists its changes in pages, the newest first', async () => {
