@@ -74,14 +74,17 @@ export function createWebhooks(options: {
     }
   }
 
-  const show = ({ scope, path, ...hook }: TableRow) => {
-    const address = `${API}${path}/${hook.id}`;
+  const isOfRepository = (scope: unknown) => String(scope).includes('/');
+
+  const show = ({ scope, ...hook }: TableRow) => {
+    const ofRepository = isOfRepository(scope);
+    const address = `${API}/${ofRepository ? 'repos' : 'orgs'}/${scope}/hooks/${hook.id}`;
     const addresses = { url: address, ping_url: `${address}/pings`, test_url: `${address}/test` };
     const config = { ...Object(hook.config), ...(Object(hook.config).secret !== undefined && { secret: '********' }) };
-    return conform({ ...hook, ...addresses, config }, String(scope).includes('/') ? 'hook' : 'org-hook');
+    return conform({ ...hook, ...addresses, config }, ofRepository ? 'hook' : 'org-hook');
   };
 
-  function create(call: Call, scope: string, path: string) {
+  function create(call: Call, scope: string) {
     const { config, events = ['push'], active = true } = call.body.object();
     const { url, content_type = 'form', insecure_ssl = '0', secret } = Object(config);
     if (!URL.canParse(String(url))) throw invalid('url', 'missing_field');
@@ -91,7 +94,7 @@ export function createWebhooks(options: {
       throw new Fault(422, 'custom', 'Hook already exists on this organization', { fields: ['Hook'] });
     const at = writeSeconds(clock.now());
     const hook = hooks.insert({
-      ...{ scope, path, events, active, name: 'web', type: scope.includes('/') ? 'Repository' : 'Organization' },
+      ...{ scope, events, active, name: 'web', type: isOfRepository(scope) ? 'Repository' : 'Organization' },
       ...{ created_at: at, updated_at: at },
       last_response: { code: null, status: 'unused', message: null },
       config: { url, content_type, insecure_ssl: String(insecure_ssl), ...(secret !== undefined && { secret }) },
@@ -106,7 +109,7 @@ export function createWebhooks(options: {
       const found = hooks.rows().filter(({ scope }) => scope === scopeOf(call));
       return json(found.map(show));
     },
-    [`POST ${template}`]: (call) => create(call, scopeOf(call), call.path),
+    [`POST ${template}`]: (call) => create(call, scopeOf(call)),
     [`DELETE ${template}/{hook_id}`]: (call) => {
       const found = hooks.find(call.params.hook_id ?? '');
       if (found?.scope !== scopeOf(call)) throw new Fault(404, 'NOT_FOUND', 'Not Found');
