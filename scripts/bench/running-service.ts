@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const POLL_MS = 5;
 const READY_MS = 120_000;
 const STOP_MS = 30_000;
-const SAID_CHARACTERS = 4_000;
+const KEPT_CHARACTERS = 4_000;
 /** The options with which `npm start` starts Node.js. */
 const AS_STARTED = ['--max-semi-space-size=16', '--require', join(ROOT, 'src/preload.cjs')];
 /** Options for Node.js with which a program ends when its starter ends, however that ends. */
@@ -46,6 +46,8 @@ export interface RunningService {
   /** Base URL of the API. */
   readonly baseUrl: string;
   readonly simulatorsUrl: string;
+  /** Returns the end of what the process wrote to its standard error, if that is a pipe. */
+  readonly lastErrors: () => string;
   readonly secrets: Readonly<Record<'userSecret' | 'organizationSecret', string>>;
   /** The `Authorization` header of platform calls. */
   readonly authorization: string;
@@ -84,18 +86,16 @@ export interface ServiceOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
-  /** Standard streams of the process, such as a channel (`ipc`) or an input. Default: its output is discarded, but its errors are in the error of a start that fails. */
-  readonly stdio?: SpawnOptions['stdio'];
-  /** Called with the process before the service is ready. */
-  readonly onStart?: (child: ChildProcess) => void;
+  /** Standard streams of the process, such as a channel (`ipc`) or an input. Default: its output is discarded, and its errors are kept. */
+  readonly stdio?: SpawnOptions['stdio'] | undefined;
 }
 
 /**
  * Starts a service, which ends with the calling script in any case.
- * @throws Error if it ends before it is ready
+ * @throws Error if it ends before it is ready, with its last errors
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { dataDir, environment, execArgv = [], stdio = ['pipe', 'ignore', 'pipe'], onStart } = options;
+  const { dataDir, environment, execArgv = [], stdio = ['pipe', 'ignore', 'pipe'] } = options;
   const port = await findFreePort();
   const simulatorsPort = await findFreePort();
   const child = spawn(process.execPath, [...AS_STARTED, ...ENDS_WITH_STARTER, ...execArgv, 'src/main.ts'], {
@@ -111,12 +111,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
     stdio,
   });
-  onStart?.(child);
   const closed = once(child, 'close');
-  // A service that cannot start says why there, and exits.
-  let said = '';
+  let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-SAID_CHARACTERS);
+    errors = (errors + text).slice(-KEPT_CHARACTERS);
   });
   const origin = `http://127.0.0.1:${port}`;
   const file = join(dataDir, 'credentials.json');
@@ -124,7 +122,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   while (!(await isReady(origin)) || !existsSync(file)) {
     if (hasEnded(child)) {
       await closed;
-      throw new Error(`The service ended (${child.signalCode ?? child.exitCode}) before it was ready:\n${said}`);
+      throw new Error(`The service ended (${child.signalCode ?? child.exitCode}) before it was ready:\n${errors}`);
     }
     if (performance.now() > deadline) throw new Error(`The service was not ready within ${READY_MS / 1000} s`);
     await sleep(POLL_MS);
@@ -157,6 +155,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     origin,
     baseUrl,
     simulatorsUrl: `http://127.0.0.1:${simulatorsPort}`,
+    lastErrors: () => errors,
     secrets,
     authorization,
     call,

@@ -19,12 +19,9 @@ export interface Stage {
   readonly accountIds?: readonly number[];
 }
 
-/** Streams of services: their logs are shown with CHAOS_LOG. */
-export const STDIO: SpawnOptions['stdio'] = [
-  'pipe',
-  'ignore',
-  process.env.CHAOS_LOG === undefined ? 'ignore' : 'inherit',
-];
+/** Streams of services: their errors are shown with CHAOS_LOG. */
+export const STDIO: SpawnOptions['stdio'] | undefined =
+  process.env.CHAOS_LOG === undefined ? undefined : ['pipe', 'ignore', 'inherit'];
 
 export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
 

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { openSync, rmSync } from 'node:fs';
 import { findCluster, SUPERUSER } from '../../../embedded/cluster.ts';
 import { findRunningPostmaster } from '../../../embedded/postmaster.ts';
@@ -14,7 +13,6 @@ import type { ProbeQuestion, ProbeReport } from './messages.ts';
 
 const HEAP_MB = 512;
 const ANSWER_MS = 60_000;
-const KEPT_ERROR_BYTES = 4_000;
 const PROBE = new URL('probe.ts', import.meta.url).href;
 const FLAGS = [`--max-old-space-size=${HEAP_MB}`, '--expose-gc', '--import', PROBE];
 
@@ -51,18 +49,13 @@ export async function createHome({ logFile }: { readonly logFile?: string | unde
   });
 
   async function start(): Promise<Service> {
-    let ended: () => string | undefined = () => undefined;
     running = await startService({
       dataDir,
       environment: { LOG_LEVEL: 'info' },
       execArgv: FLAGS,
       stdio: ['ignore', output, 'pipe', 'ipc'],
-      onStart: (child) => {
-        ended = watchEnd(child);
-      },
-    }).catch((cause) => {
-      throw new Error(`The service did not start: ${ended() ?? ''}`, { cause });
     });
+    const ended = watchEnd(running);
     folders = await foldersOf(dataDir);
     const ask = createAsk<ProbeQuestion>(running.child);
     return {
@@ -95,14 +88,10 @@ export async function createHome({ logFile }: { readonly logFile?: string | unde
 }
 
 /** Returns a function that returns the reason why a process ended, with the last error that it printed. */
-function watchEnd(child: ChildProcess): () => string | undefined {
-  let printed = '';
+function watchEnd({ child, lastErrors }: RunningService): () => string | undefined {
   let reason: string | undefined;
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    printed = (printed + chunk).slice(-KEPT_ERROR_BYTES);
-  });
   child.once('exit', (code, signal) => {
-    const words = /FATAL ERROR: [^\n]*|\w*Error: [^\n]*/.exec(printed)?.[0] ?? '';
+    const words = /FATAL ERROR: [^\n]*|\w*Error: [^\n]*/.exec(lastErrors())?.[0] ?? '';
     reason = `${signal ?? `exit code ${code}`} ${words}`.trim();
   });
   return () => reason;
